@@ -21,17 +21,19 @@ type Held struct {
 // perTile is the number of features of a panel of rows and one of frequencies.
 const perTile = 2 * vec.Panel * vec.Lanes
 
-// Holds reports whether features of b can be held: those of a Featured kernel cannot.
-func (b *Bank) Holds() bool { return !b.featured() }
+// Holds reports whether features of b can be held: those of a Featured kernel and those
+// with weights cannot.
+func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
-// Hold sets h to the features of a block for the rows of x, rows x Dim. It panics unless
-// b Holds features.
-func (b *Bank) Hold(h *Held, block int, x []float32) {
-	if b.featured() || block < 0 || block >= b.blocks {
-		panic("features: Hold of features that cannot be held, or of no block")
+// Hold sets h to the features of a block for so many rows x, packed by vec.PackRows. It
+// panics unless b Holds features.
+func (b *Bank) Hold(h *Held, block int, x []float32, rows int) {
+	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != vec.Panels(rows, vec.Lanes)*vec.Lanes*b.m.Dim {
+		panic("features: Hold of features that cannot be held, of no block or of other rows")
 	}
-	j := b.prepare(x, 1)
+	j := b.job()
 	defer j.release()
+	j.x, j.rows, j.scores = x, rows, 1
 	from, end := block*b.m.BlockSize, (block+1)*b.m.BlockSize
 	j.from, j.end = from/vec.Panel, vec.Panels(end, vec.Panel)
 	h.bank, h.rows, h.skip, h.panels = b, j.rows, from%vec.Panel, j.end-j.from
@@ -55,9 +57,8 @@ func (h *Held) tiles(p, i int) []float32 {
 
 // holdTask is Hold for a panel of rows and the loaded frequencies.
 func (j *job) holdTask(w *worker, i int) {
-	dim, from, to := j.bank.m.Dim, i*vec.Lanes, min((i+1)*vec.Lanes, j.rows)
-	x := resize(&w.x, vec.Lanes*dim)
-	vec.PackRows(x, j.x[from*dim:to*dim], dim)
+	dim := j.bank.m.Dim
+	x := j.x[i*vec.Lanes*dim : (i+1)*vec.Lanes*dim]
 	var t []float32 // phases from panel p on
 	for p := j.first; p < j.to; p++ {
 		tile := j.held.tiles(p-j.from, i)[:perTile]
@@ -160,12 +161,18 @@ func (j *job) heldSumTask(w *worker, i int) {
 // bits of Bank.Features.
 func (h *Held) Rows(dst []float32, from int) {
 	size := 2 * h.bank.m.BlockSize
-	for r := range len(dst) / size {
-		at, row := from+r, dst[r*size:(r+1)*size]
+	for at, end := from, from+len(dst)/size; at < end; {
+		lane := at % vec.Lanes
+		n := min(vec.Lanes-lane, end-at)
+		rows := dst[(at-from)*size : (at-from+n)*size]
 		for i := range size / 2 {
 			f := h.skip + i
-			t := h.tiles(f/vec.Panel, at/vec.Lanes)[f%vec.Panel*vec.Lanes+at%vec.Lanes:]
-			row[2*i], row[2*i+1] = t[0], t[vec.Panel*vec.Lanes]
+			t := h.tiles(f/vec.Panel, at/vec.Lanes)[f%vec.Panel*vec.Lanes+lane:]
+			cos, sin := t[:n], t[vec.Panel*vec.Lanes:][:n]
+			for l, to := 0, 2*i; l < n; l, to = l+1, to+size {
+				rows[to], rows[to+1] = cos[l], sin[l]
+			}
 		}
+		at += n
 	}
 }

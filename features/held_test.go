@@ -27,7 +27,11 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 					}
 				}
 				var h Held
-				b.Hold(&h, block, x)
+				packed := make([]float32, vec.Panels(n, vec.Lanes)*vec.Lanes*dim)
+				for i := range n {
+					vec.PackRow(packed, x[i*dim:(i+1)*dim], i)
+				}
+				b.Hold(&h, block, packed, n)
 				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
 				b.Features(phi, block, x)
 				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
@@ -51,6 +55,24 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Features that are weighted, or of a kernel's own, have other products.
+func TestOnlyPlainFeaturesAreHeld(t *testing.T) {
+	x := curve(rand.New(rand.NewPCG(1, 1)), 20, 2)
+	for _, test := range []struct {
+		m    Map
+		want bool
+	}{
+		{Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 2}, true},
+		{Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 2, Sampling: Leveraged}, true},
+		{leveragedMap(t, x, 2, 1e-3, 1), false},
+		{Map{Kernel: kernel.ArcCosine{Order: 1}, Dim: 2}, false},
+	} {
+		if got := NewBank(test.m).Holds(); got != test.want {
+			t.Errorf("%v, %v: features can be held: %v, want %v", test.m.Kernel, test.m.Sampling, got, test.want)
 		}
 	}
 }

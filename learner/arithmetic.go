@@ -23,8 +23,8 @@ func (c Config) Arithmetic() int {
 	if e.Intervals != 0 { // in deviations of the label
 		version++
 	}
-	if e.Mixture { // with the members short and reset
-		version += 2
+	if e.Mixture { // with the members short and reset, which take fewer steps of no use
+		version += 3
 	}
 	return version
 }

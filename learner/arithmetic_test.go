@@ -19,7 +19,17 @@ var algorithmArithmetics = map[string]map[int]string{
 	"cdsg:alpha": {2: "ff5e452534bb336d5d349f9680cba9bb"},
 }
 
+// mixtureArithmetics are likewise, of newton with a mixture.
+var mixtureArithmetics = map[int]string{
+	4: "a58db8d27204afcb0c9e3905be9f9f1b",
+}
+
 func TestArithmeticHasAVersion(t *testing.T) {
+	c := Config{Mixture: true, MaxFeatures: 16, BlockSize: 8}
+	if got, want := arithmeticOf(t, c), mixtureArithmetics[c.Arithmetic()]; got != want {
+		t.Errorf("version %d of the arithmetic of a mixture leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", c.Arithmetic(), got, want, c.Arithmetic()+1)
+	}
+
 	if got, want := arithmeticOf(t, Config{MaxFeatures: 64}), arithmetics[Arithmetic]; got != want {
 		t.Errorf("version %d of the arithmetic leads to %s, and led to %q: where that is meant, the constant Arithmetic becomes %d, and this its line in the table", Arithmetic, got, want, Arithmetic+1)
 	}

@@ -2,12 +2,13 @@ package metrics
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // classFigures are the figures of a learner of classes.
-type classFigures struct{ auc, prAUC, recall, f1, balanced, cost *prometheus.GaugeVec }
+type classFigures struct{ auc, prAUC, recall, f1, balanced, cost, calibration, classRecall, classPrecision *prometheus.GaugeVec }
 
 func newClassFigures(r prometheus.Registerer) classFigures {
 	var c classFigures
@@ -26,7 +27,13 @@ func newClassFigures(r prometheus.Registerer) classFigures {
 		Name: "accrete_progressive_mean_cost",
 		Help: "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.",
 	}, []string{"learner", "predicted"})
-	r.MustRegister(c.cost, c.auc, c.prAUC, c.recall, c.f1, c.balanced)
+	all := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help + " Over the last 10,000 to 20,000 labelled records."}, append([]string{"learner"}, labels...))
+	}
+	c.calibration = all("accrete_progressive_calibration_error", "Expected calibration error of the progressive predictions: mean difference between the probability of the most probable class and how often it is right, over 15 bins (Guo et al. 2017).")
+	c.classRecall = all("accrete_progressive_class_recall", "Share of the records of a class that were predicted to be of it, for each of the first 16 classes.", "class")
+	c.classPrecision = all("accrete_progressive_class_precision", "Share of the records predicted to be of a class that are of it, for each of the first 16 classes.", "class")
+	r.MustRegister(c.calibration, c.classRecall, c.classPrecision, c.cost, c.auc, c.prAUC, c.recall, c.f1, c.balanced)
 	return c
 }
 
@@ -54,4 +61,21 @@ func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
 func (l *Learner) Costs(mean, probable float64) {
 	l.cost.WithLabelValues("accrete", "least_cost").Set(mean)
 	l.cost.WithLabelValues("accrete", "most_probable").Set(probable)
+}
+
+// Calibration sets the expected calibration error.
+func (l *Learner) Calibration(e float64) { l.calibration.WithLabelValues("accrete").Set(e) }
+
+// MaxClassLabels is the number of classes that have metrics of their own.
+const MaxClassLabels = 16
+
+// Class sets the figures of one class, of which each may be missing.
+func (l *Learner) Class(name string, recall, precision *float64) {
+	name = strings.ToValidUTF8(name, "\ufffd")
+	if recall != nil {
+		l.classRecall.WithLabelValues("accrete", name).Set(*recall)
+	}
+	if precision != nil {
+		l.classPrecision.WithLabelValues("accrete", name).Set(*precision)
+	}
 }

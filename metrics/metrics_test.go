@@ -23,6 +23,8 @@ func all() *prometheus.Registry {
 	l.Member("linear", .5, .4, .3)
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
+	l.Calibration(.02)
+	l.Class("fraud", new(.9), new(.8))
 	l.Costs(.3, .4)
 	half := .5
 	l.Deviation(&half, &half, &half, &half)

@@ -116,3 +116,32 @@ func TestBenchFinishesTheSetsThatItCanRead(t *testing.T) {
 		t.Errorf("categories as numbers: exit code %d\n%s", code, stderr)
 	}
 }
+
+// The mixture has a row of its own, and where its losses are, its weights in the picture.
+func TestBenchComparesTheMixture(t *testing.T) {
+	dir := t.TempDir()
+	rows := "x,y\n"
+	for i := range 300 {
+		rows += fmt.Sprintf("%d,%v\n", i%7, i%7 > 3 != (i > 200))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.stream.csv"), []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "newton,newton/mixture", "--plots", dir, "--json")
+	var r []struct {
+		Results []struct {
+			Algorithm   string
+			Progressive struct{ Error float64 }
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &r); code != exit.Done || err != nil || len(r) != 1 || len(r[0].Results) != 2 {
+		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	alone, mixed := r[0].Results[0], r[0].Results[1]
+	if mixed.Algorithm != "newton/mixture" || !(mixed.Progressive.Error < alone.Progressive.Error) {
+		t.Errorf("%+v, and alone %+v: a reversed stream should be easier for the mixture", mixed, alone)
+	}
+	if code, _, stderr := call(t, nil, "bench", dir, "--algorithms", "dsg/mixture", "--loss", "hinge"); code == exit.Done || !strings.Contains(stderr, "mixture is for the losses") {
+		t.Errorf("a mixture of hinge losses: exit code %d, %s", code, stderr)
+	}
+}

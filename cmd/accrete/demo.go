@@ -28,6 +28,8 @@ type demoCommand struct {
 	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
 	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the live page, /metrics, /livez, /readyz and predictions, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
+
+	Mixture bool `help:"Mix the model with simple members, as learner.mixture: on does; the live page shows their weights."`
 }
 
 func (demoCommand) Help() string {
@@ -39,6 +41,7 @@ The examples have ten inputs. The label is a slowly rotating exclusive or of two
 func (demoCommand) Examples() string {
 	return `
 accrete demo
+accrete demo --mixture
 accrete demo --for 2m --http off --json`
 }
 
@@ -121,7 +124,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	ctx, cancel := context.WithCancel(ctx) // no deadline, which would also apply to every request in flight
 	defer cancel()
 	defer time.AfterFunc(d.For, cancel).Stop()
-	wait, err := m.launch(ctx, server, client, asked.scorer, d.Seed)
+	wait, err := m.launch(ctx, server, client, asked.scorer, d)
 	if err != nil {
 		return err
 	}

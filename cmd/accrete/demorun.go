@@ -40,10 +40,11 @@ type demo struct {
 
 // launch starts the generator, the learner and the scorer, which run until ctx
 // is done. wait returns once all of them have stopped.
-func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, scorer *serve.Scorer, seed uint64) (wait func() error, err error) {
+func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, scorer *serve.Scorer, d *demoCommand) (wait func() error, err error) {
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
+		Learner:   learner.Config{Mixture: d.Mixture},
 		BatchSize: 1000, Linger: 5 * time.Millisecond,
 		SnapshotEvery: 2 * time.Second, ReplayLimit: 10 * time.Second, Keep: 3, History: 256 << 20,
 		Report: m.event,
@@ -60,7 +61,7 @@ func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest
 			return nil
 		}
 	})
-	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: seed}) })
+	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
 	g.Go(func() error { return l.Run(gctx) })
 	g.Go(func() error { return scorer.Run(gctx) })
 	return g.Wait, nil

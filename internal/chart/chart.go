@@ -1,5 +1,5 @@
 // Package chart has the common parts of the program's pictures: colours, lines,
-// axes, a legend and the PNG file.
+// axes, areas, a legend and the PNG or SVG file.
 package chart
 
 import (
@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // colours can be told apart by the colour-blind, too (Okabe and Ito 2008).
@@ -43,17 +45,30 @@ func NewLine(points plotter.XYs, k int) (*plotter.Line, error) {
 	return l, nil
 }
 
-// Save draws rows of plots to a PNG file. It creates the folder if needed.
+// NewArea returns the k-th area of a plot, in the colour of its k-th line.
+func NewArea(outline plotter.XYs, k int) (*plotter.Polygon, error) {
+	a, err := plotter.NewPolygon(outline)
+	if err != nil {
+		return nil, err
+	}
+	a.Color, a.LineStyle.Width = colours[k%len(colours)], 0
+	return a, nil
+}
+
+// Save draws rows of plots, in which nil is an empty place, to a PNG file, or to an SVG file
+// if its name ends with .svg. It creates the folder if needed.
 func Save(path string, rows [][]*plot.Plot) error {
 	cols, height := len(rows[0]), 400.0
 	if len(rows) > 1 {
 		height = 260 * float64(len(rows))
 	}
-	image := vgimg.NewWith(vgimg.UseWH(vg.Points(300*float64(cols)), vg.Points(height)), vgimg.UseDPI(96))
+	image := newImage(path, vg.Points(300*float64(cols)), vg.Points(height))
 	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
 	for i, row := range plot.Align(rows, tiles, draw.New(image)) {
 		for j, canvas := range row {
-			rows[i][j].Draw(canvas)
+			if rows[i][j] != nil {
+				rows[i][j].Draw(canvas)
+			}
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -63,11 +78,22 @@ func Save(path string, rows [][]*plot.Plot) error {
 	if err != nil {
 		return err
 	}
-	if _, err := (vgimg.PngCanvas{Canvas: image}).WriteTo(file); err != nil {
+	if _, err := image.WriteTo(file); err != nil {
 		file.Close()
 		return err
 	}
 	return file.Close()
+}
+
+// newImage returns the canvas of a file with that name.
+func newImage(path string, width, height vg.Length) vg.CanvasWriterTo {
+	if strings.HasSuffix(path, ".svg") {
+		white := vgsvg.New(width, height)
+		white.SetColor(color.White)
+		white.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: height}}.Path())
+		return white
+	}
+	return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(96))}
 }
 
 // RoundNumbers returns ticks at round numbers, formatted without trailing

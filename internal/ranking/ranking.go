@@ -24,11 +24,23 @@ type Figures struct {
 	F1            float64 `json:"f1"`
 	BalancedError float64 `json:"balanced_error"` // mean over the classes of the share of wrong predictions
 
+	LogLoss          float64 `json:"log_loss"`          // mean of -log(probability of the class)
+	CalibrationError float64 `json:"calibration_error"` // expected calibration error, 15 bins
+
+	Each []ClassFigures `json:"each_class,omitempty"` // of the classes in their order; nil with more than 64
+
 	// Mean costs of a prediction, and of the most probable class; nil without costs by class.
 	MeanCost     *float64 `json:"mean_cost,omitempty"`
 	ProbableCost *float64 `json:"mean_cost_most_probable,omitempty"`
 
 	*Curve // nil with more than 64 classes
+}
+
+// ClassFigures describe the predictions of one class.
+type ClassFigures struct {
+	Class     string   `json:"class,omitempty"`     // its name, for a report
+	Recall    *float64 `json:"recall,omitempty"`    // nil for a class that does not occur
+	Precision *float64 `json:"precision,omitempty"` // nil for a class that is not predicted
 }
 
 // Imbalanced reports whether one of two classes has less than 20 % of the rows.
@@ -45,6 +57,7 @@ type Meter struct {
 	classes []tally
 	total   float64
 	costs   costs
+	calibration
 }
 
 // costs are what the rows have cost by the predicted class, and what they would have cost
@@ -74,6 +87,7 @@ func (m *Meter) Add(p []float64, predicted, class int, weight float64) {
 	weight = min(weight, 1e9) // as the learner bounds it
 	m.grow(max(len(p), class+1))
 	m.total += weight
+	m.calibration.add(p, class, weight)
 	c := &m.classes[class]
 	c.rows += weight
 	m.classes[predicted].found += weight
@@ -183,6 +197,10 @@ func (m *Meter) Figures(precision float64) *Figures {
 	if f.Classes < 2 {
 		return nil
 	}
+	f.LogLoss, f.CalibrationError = m.loss/m.total, m.error(m.total)
+	if len(m.classes) <= maxCurves {
+		f.Each = m.each()
+	}
 	n := float64(f.Classes)
 	f.F1, f.BalancedError = f1/n, errors/n
 	if c := m.costs; c.weight > 0 {
@@ -198,6 +216,22 @@ func (m *Meter) Figures(precision float64) *Figures {
 		f.Curve = m.mean(precision, n)
 	}
 	return &f
+}
+
+// each returns the figures of the classes.
+func (m *Meter) each() []ClassFigures {
+	all := make([]ClassFigures, len(m.classes))
+	for j, c := range m.classes {
+		if c.rows > 0 {
+			recall := c.right / c.rows
+			all[j].Recall = &recall
+		}
+		if c.found > 0 {
+			precision := c.right / c.found
+			all[j].Precision = &precision
+		}
+	}
+	return all
 }
 
 // mean returns the mean of the curves of the n classes that occur.

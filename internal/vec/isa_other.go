@@ -29,3 +29,9 @@ func curvatureVectors(n int, d, curvature, share, dst []float64) bool { return f
 func stepVectors(n int, f, d, shift, size []float64) bool { return false }
 
 func sumVectors(n int, x, sum []float64) bool { return false }
+
+func towardsVectors(to, from []float64, share float64) bool { return false }
+
+func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
+	return false
+}

@@ -360,6 +360,19 @@ func linesStep2(n int, f *float64, d *float64, shift *float64, size *float64)
 //go:noescape
 func linesSum2(n int, x *float64, sum *float64)
 
+// mixRows512 is, for each row of coef, [models][k], of average, [averages][k], and of dst, [1+models+averages][k],
+// with x those of coef and average, of which there are any,
+//
+//	dst[0][j] = Σ x[m][j]*shares[m][j], dst[1+m][j] = x[m][j]
+//
+//go:noescape
+func mixRows512(rows int, k int, models int, averages int, coef *float64, average *float64, shares *float64, dst *float32)
+
+// towards512 is to[i] += share*(from[i]-to[i]) for i < n.
+//
+//go:noescape
+func towards512(n int, share float64, to *float64, from *float64)
+
 // hadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
 //
 //go:noescape

@@ -24055,6 +24055,125 @@ lines:
 	VZEROUPPER
 	RET
 
+// func mixRows512(rows int, k int, models int, averages int, coef *float64, average *float64, shares *float64, dst *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·mixRows512(SB), NOSPLIT, $8-64
+	PCALIGN $0x40
+	MOVQ    rows+0(FP), AX
+	MOVQ    k+8(FP), CX
+	MOVQ    models+16(FP), DX
+	MOVQ    averages+24(FP), BX
+	MOVQ    coef+32(FP), SI
+	MOVQ    average+40(FP), DI
+	MOVQ    shares+48(FP), R8
+	MOVQ    dst+56(FP), R9
+
+row:
+	MOVQ CX, R10
+	MOVQ R8, R12
+
+vector:
+	MOVQ    $+8, R13
+	CMPQ    R10, R13
+	CMOVQLT R10, R13
+	MOVQ    $-1, R11
+	BZHIQ   R13, R11, R11
+	KMOVB   R11, K1
+	MOVQ    R12, R15
+	LEAQ    (R9)(CX*4), BP
+	VPXORD  Z0, Z0, Z0
+	MOVQ    SI, R14
+	MOVQ    DX, R11
+	TESTQ   R11, R11
+	JZ      noneOwn
+
+modelOwn:
+	VMOVUPD.Z (R14), K1, Z1
+	VMOVUPD.Z (R15), K1, Z2
+	VMULPD    Z1, Z2, Z2
+	VADDPD    Z2, Z0, Z0
+	VCVTPD2PS Z1, Y3
+	VMOVUPS   Y3, K1, (BP)
+	LEAQ      (R14)(CX*8), R14
+	LEAQ      (R15)(CX*8), R15
+	LEAQ      (BP)(CX*4), BP
+	DECQ      R11
+	JNZ       modelOwn
+
+noneOwn:
+	MOVQ  DI, R14
+	MOVQ  BX, R11
+	TESTQ R11, R11
+	JZ    noneAverages
+
+modelAverages:
+	VMOVUPD.Z (R14), K1, Z1
+	VMOVUPD.Z (R15), K1, Z2
+	VMULPD    Z1, Z2, Z2
+	VADDPD    Z2, Z0, Z0
+	VCVTPD2PS Z1, Y3
+	VMOVUPS   Y3, K1, (BP)
+	LEAQ      (R14)(CX*8), R14
+	LEAQ      (R15)(CX*8), R15
+	LEAQ      (BP)(CX*4), BP
+	DECQ      R11
+	JNZ       modelAverages
+
+noneAverages:
+	VCVTPD2PS Z0, Y3
+	VMOVUPS   Y3, K1, (R9)
+	LEAQ      (SI)(R13*8), SI
+	LEAQ      (DI)(R13*8), DI
+	LEAQ      (R12)(R13*8), R12
+	LEAQ      (R9)(R13*4), R9
+	SUBQ      R13, R10
+	JNZ       vector
+	MOVQ      DX, R11
+	DECQ      R11
+	IMULQ     CX, R11
+	LEAQ      (SI)(R11*8), SI
+	LEAQ      (R9)(R11*4), R9
+	MOVQ      BX, R11
+	IMULQ     CX, R11
+	LEAQ      (R9)(R11*4), R9
+	LEAQ      (R9)(CX*4), R9
+	SUBQ      CX, R11
+	LEAQ      (DI)(R11*8), DI
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func towards512(n int, share float64, to *float64, from *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·towards512(SB), NOSPLIT, $0-32
+	PCALIGN      $0x40
+	MOVQ         n+0(FP), AX
+	MOVQ         to+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVSD        share+8(FP), X0
+	VBROADCASTSD X0, Z0
+
+vector:
+	MOVQ      $+8, SI
+	CMPQ      AX, SI
+	CMOVQLT   AX, SI
+	MOVQ      $-1, BX
+	BZHIQ     SI, BX, BX
+	KMOVB     BX, K1
+	VMOVUPD.Z (CX), K1, Z1
+	VMOVUPD.Z (DX), K1, Z2
+	VSUBPD    Z1, Z2, Z2
+	VMULPD    Z0, Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVUPD   Z1, K1, (CX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	SUBQ      SI, AX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
 // func hadamard2x512(blocks int, stride int, t *float32)
 // Requires: AVX, AVX512F
 TEXT ·hadamard2x512(SB), NOSPLIT, $0-24

@@ -64,3 +64,25 @@ func sumVectors(n int, x, sum []float64) bool {
 	}
 	return active.width > 0
 }
+
+// towardsVectors and mixVectors have AVX-512 only, with its masks.
+
+func towardsVectors(to, from []float64, share float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	towards512(len(to), share, &to[0], &from[0])
+	return true
+}
+
+func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
+	if active.width != 16 {
+		return false
+	}
+	a := &shares[0] // of nothing
+	if averages > 0 {
+		a = &average[0]
+	}
+	mixRows512(len(coef)/(models*k), k, models, averages, &coef[0], a, &shares[0], &dst[0])
+	return true
+}

@@ -57,6 +57,14 @@ func PackRows(dst, x []float32, dim int) {
 	}
 }
 
+// PackRow packs a row as number i of those in dst, in whole panels as PackRows has them.
+func PackRow(dst, x []float32, i int) {
+	panel := dst[i/Lanes*Lanes*len(x):][:Lanes*len(x)]
+	for k, v := range x {
+		panel[k*Lanes+i%Lanes] = clamp(v)
+	}
+}
+
 // pack8 packs eight rows at once, so that writes are contiguous.
 func pack8(dst, x []float32, dim int) {
 	x0, x1, x2, x3 := x[:dim], x[dim:][:dim], x[2*dim:][:dim], x[3*dim:][:dim]

@@ -34,7 +34,9 @@ type Receipt struct {
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
 
-	Equal      bool            `json:"equal"` // the prediction computed again is the one published: key, value, headers and time
+	// Equal reports whether the prediction computed again is the one published: key, value,
+	// headers and time, without what record.Passed adds if that has been configured otherwise.
+	Equal      bool            `json:"equal"`
 	Prediction json.RawMessage `json:"prediction"`
 	Again      json.RawMessage `json:"computed,omitempty"` // only if it is not equal
 	Published  Place           `json:"published"`
@@ -254,14 +256,23 @@ func answerFrom(ctx context.Context, c model.Config, j *journal.Journal, options
 	return nil
 }
 
+// same reports whether two records have the same key, value, time and headers.
+func same(a, b *ingest.Record) bool {
+	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Value, b.Value) && a.Time == b.Time &&
+		slices.EqualFunc(a.Headers, b.Headers, func(a, b ingest.Header) bool { return a.Key == b.Key && bytes.Equal(a.Value, b.Value) })
+}
+
 // answer compares a prediction with the one that was published.
 func (q *question) answer(h *history.History, p history.Predicted) {
 	q.answered = true
 	q.Model, q.Step, q.Lineage = h.Name(), h.Step(), h.Lineage
 	q.LearnedTo = slices.Clone(h.LearnedTo())
 	again, was := p.Published, &q.published
-	q.Equal = bytes.Equal(again.Key, was.Key) && bytes.Equal(again.Value, was.Value) && again.Time == was.Time &&
-		slices.EqualFunc(again.Headers, was.Headers, func(a, b ingest.Header) bool { return a.Key == b.Key && bytes.Equal(a.Value, b.Value) })
+	q.Equal = same(again, was)
+	if !q.Equal { // what it has from the input may be chosen otherwise than at the time
+		mine, theirs := record.Own(*again), record.Own(*was)
+		q.Equal = same(&mine, &theirs)
+	}
 	q.Prediction = bytes.Clone(was.Value)
 	if !q.Equal {
 		q.Again = bytes.Clone(again.Value)

@@ -117,6 +117,8 @@ type (
 		Progress      learner.Progress
 		Figures       *ranking.Figures // of the recent predictions of classes, with the recall at Precision; nil if there is nothing new
 
+		Classes []string // names of the classes of Figures.Each
+
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 	}
 

@@ -1,8 +1,10 @@
 // Contest learns the generated streams with a mixture and prints, for each, the
 // progressive error of the algorithm alone, of the best member, of the mixture, and of
-// the mixture that a scorer has: the table in docs/mixture.md.
+// the mixture that a scorer has: the table in docs/mixture.md. With -picture it draws,
+// instead, which members of the mixture are trusted when, on three streams.
 //
 //	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME]
+//	go run ./internal/synth/contest -picture docs/mixture.svg
 package main
 
 import (
@@ -12,6 +14,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/accrete-ml/accrete/internal/synth/concepts"
 	"github.com/accrete-ml/accrete/learner"
@@ -26,7 +30,12 @@ func main() {
 	first := flag.Int("first", 1, "first seed")
 	only := flag.String("only", "", "streams whose name contains this")
 	verbose := flag.Bool("v", false, "print all members")
+	picture := flag.String("picture", "", "PNG or SVG file with the weights of the members, instead of the table")
 	flag.Parse()
+	if *picture != "" {
+		exit(draw(*picture, *rows, uint64(*first))) // #nosec G115 -- a small number
+		return
+	}
 	fmt.Println("| stream | newton | best member | | mixture | scorer |\n|---|---|---|---|---|---|")
 	logs, n := 0.0, 0
 	for _, s := range concepts.All {
@@ -34,13 +43,12 @@ func main() {
 			continue
 		}
 		var sum [4]float64
+		var of []float64 // errors of the mixture
 		best := ""
 		for seed := range *seeds {
-			p, err := learn(s, *rows, uint64(*first+seed)) // #nosec G115 -- a small number
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
+			p, err := learn(s, *rows, uint64(*first+seed), nil) // #nosec G115 -- a small number
+			exit(err)
+			of = append(of, p.Whole.Model.Error)
 			at := 0
 			for i, m := range p.Mixture.Members {
 				if *verbose {
@@ -55,13 +63,22 @@ func main() {
 				sum[i] += v / float64(*seeds)
 			}
 		}
-		fmt.Printf("| %s | %.4f | %.4f | %s | %.4f | %.4f |\n", s.Name, sum[0], sum[1], best, sum[2], sum[3])
+		fmt.Printf("| %s | %.4f | %.4f | %s | %.4f ± %.4f | %.4f |\n", s.Name, sum[0], sum[1], best, sum[2], stat.StdDev(of, nil), sum[3])
 		logs, n = logs+math.Log(sum[2]/sum[0]), n+1
 	}
 	fmt.Printf("geometric mean of mixture / newton: %.3f\n", math.Exp(logs/float64(n)))
 }
 
-func learn(s concepts.Stream, rows int, seed uint64) (learner.Progress, error) {
+// exit ends the program with an error, if there is one.
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// learn learns a stream. look, if not nil, is called after every pass.
+func learn(s concepts.Stream, rows int, seed uint64, look func(*learner.Learner)) (learner.Progress, error) {
 	l, err := learner.New(learner.Config{Mixture: true})
 	if err != nil {
 		return learner.Progress{}, err
@@ -89,6 +106,9 @@ func learn(s concepts.Stream, rows int, seed uint64) (learner.Progress, error) {
 			p := l.Predict(b.Slice(at, b.Len()))
 			at += p.Len()
 			l.Learn(p)
+			if look != nil {
+				look(l)
+			}
 		}
 	}
 	return l.Progress(), nil

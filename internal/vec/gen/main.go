@@ -115,6 +115,7 @@ func main() {
 	linear()
 	held()
 	lines()
+	mix()
 	hadamard()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)

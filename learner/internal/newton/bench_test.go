@@ -15,36 +15,45 @@ import (
 // BenchmarkStep is a step on a full window, which takes the same time for any number
 // of features.
 func BenchmarkStep(b *testing.B) {
-	const dim, minibatch = 20, 32
 	for _, size := range []int{256, 1024, 4096} {
 		b.Run(fmt.Sprintf("features=%d", size), func(b *testing.B) {
-			w := newEngine(engine.Problem{
-				Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1},
-				Head:    target.NewHead(loss.Logistic{}, target.Classification, 2, 1),
-				Dim:     dim, Prior: []float64{0},
-				Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
-			})
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range 2 * windowRows / minibatch {
-				var p engine.Minibatch
-				for range minibatch {
-					x := make([]float32, dim)
-					for j := range x {
-						x[j] = float32(rng.NormFloat64())
-					}
-					y := target.Label{Task: target.Classification}
-					if x[0]*x[1] > 0 {
-						y.Class = 1
-					}
-					p.X, p.Labels, p.Weights = append(p.X, x...), append(p.Labels, y), append(p.Weights, 1)
-				}
-				p.Scores = w.Score(nil, p.X, minibatch)
-				w.Learn(&p)
-			}
-			b.ResetTimer()
-			for range b.N {
-				w.step()
-			}
+			benchmarkStep(b, size, 20, target.NewHead(loss.Logistic{}, target.Classification, 2, 1))
 		})
+	}
+	for _, test := range []struct{ dim, classes int }{{54, 7}, {784, 10}, {16, 26}} {
+		b.Run(fmt.Sprintf("inputs=%d/classes=%d", test.dim, test.classes), func(b *testing.B) {
+			benchmarkStep(b, 256, test.dim, target.NewHead(loss.Softmax{}, target.Classification, test.classes, 1))
+		})
+	}
+}
+
+func benchmarkStep(b *testing.B, size, dim int, h target.Head) {
+	const minibatch = 32
+	w := newEngine(engine.Problem{
+		Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1},
+		Head:    h,
+		Dim:     dim, Prior: make([]float64, h.Scores()),
+		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
+	})
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range windowRows / minibatch {
+		var p engine.Minibatch
+		for range minibatch {
+			x := make([]float32, dim)
+			for j := range x {
+				x[j] = float32(rng.NormFloat64())
+			}
+			y := target.Label{Task: target.Classification}
+			if x[0]*x[1] > 0 {
+				y.Class = 1 + rng.IntN(h.Classes-1)
+			}
+			p.X, p.Labels, p.Weights = append(p.X, x...), append(p.Labels, y), append(p.Weights, 1)
+		}
+		p.Scores = w.Score(nil, p.X, minibatch)
+		w.push(&p)
+	}
+	b.ResetTimer()
+	for range b.N {
+		w.step()
 	}
 }

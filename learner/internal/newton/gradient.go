@@ -91,9 +91,8 @@ func (w *newton) shares() bool {
 	s.total = state.Extend(s.total[:0], e)
 	clear(s.total)
 	for i, weight := range v.weights[:n] {
-		age := v.age(i)
 		for m, who := range w.members {
-			if age < who.rows {
+			if who.rows >= n || v.age(i) < who.rows {
 				s.total[m] += weight
 			}
 		}
@@ -110,16 +109,16 @@ func (w *newton) shares() bool {
 	clear(g.active)
 	clear(g.inUse)
 	probabilities := w.Head.Probabilities()
-	for i := range rows {
-		for m, who := range w.members {
-			at := m*rows + i
-			g.share[at], g.divisor[at] = 0, 1
-			if i >= n || v.weights[i] == 0 || v.age(i) >= who.rows {
+	for m, who := range w.members {
+		share, divisor := g.share[m*rows:(m+1)*rows], g.divisor[m*rows:(m+1)*rows]
+		for i := range share {
+			share[i], divisor[i] = 0, 1
+			if i >= n || v.weights[i] == 0 || who.rows < n && v.age(i) >= who.rows {
 				continue
 			}
-			g.share[at] = v.weights[i] / s.total[m]
+			share[i] = v.weights[i] / s.total[m]
 			if probabilities {
-				g.divisor[at] = g.share[at]
+				divisor[i] = share[i]
 			}
 			g.active[m*panels+i/vec.Lanes] = true
 			g.inUse[i/vec.Run] = max(g.inUse[i/vec.Run], (m+1)*k)
@@ -171,6 +170,10 @@ func (w *newton) lossGradient(dst, f []float64, r, rows int, s *memberScratch) {
 		for i, class := range y {
 			dst[int(class)*vec.Lanes+i]--
 		}
+		return
+	}
+	if k == 1 {
+		w.Head.Grads(dst[:rows], f[:rows], y, 1)
 		return
 	}
 	s.f, s.g = state.Extend(s.f[:0], rows*k), state.Extend(s.g[:0], rows*k)

@@ -85,7 +85,8 @@ type scratch struct {
 	phi       []float32
 	gram      []float64
 	v         []float64 // right-hand sides
-	mix, row  []float64
+	mix       []float64
+	shares    []float64 // of members and averages in the scores of the mixture
 	losses    []float64
 	total     []float64 // weight of the rows of each member
 	size      []float64 // step size of each member and score

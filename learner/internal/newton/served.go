@@ -3,6 +3,7 @@ package newton
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -12,40 +13,38 @@ import (
 func (w *newton) serve() {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
 	mix, columns := w.mixture(), w.Columns()
-	all := state.Extend(w.scratch.row[:0], columns-k) // of members and averages
-	mixed := func(j int) float64 {
+	own, averages := e*k, w.averaged*k
+	shares := state.Extend(w.scratch.shares[:0], columns-k)
+	for c := range shares {
+		shares[c] = mix[c/k*n+c%k*n/k]
+	}
+	mixed := func(j int, members, averages []float64) float64 {
 		sum := 0.0
-		for m := range w.candidates() {
-			sum += float64(mix[m*n+j*n/k] * all[m*k+j])
+		for c := j; c < len(members); c += k {
+			sum += float64(shares[c] * members[c])
+		}
+		for c := j; c < len(averages); c += k {
+			sum += float64(shares[own+c] * averages[c])
 		}
 		return sum
 	}
-	rows := len(w.coef) / (e * k)
-	w.candidateCoef = state.Extend(w.candidateCoef[:0], rows*columns)
-	for i := range rows {
-		copy(all, w.coef[i*e*k:(i+1)*e*k])
-		copy(all[e*k:], w.averageCoef[i*w.averaged*k:(i+1)*w.averaged*k])
-		to := w.candidateCoef[i*columns : (i+1)*columns]
+	w.candidateCoef = state.Extend(w.candidateCoef[:0], len(w.coef)/own*columns)
+	vec.MixRows(w.candidateCoef, w.coef, w.averageCoef, shares, k, e, w.averaged)
+	for i := range min(len(w.coef)/own, w.trackers.intercept()) {
 		for j := range k {
-			v := mixed(j)
-			if i < w.trackers.intercept() {
-				v += w.trackers.added(j, i) / w.trackers.norm()
-			}
-			to[j] = float32(v)
-		}
-		for j, v := range all {
-			to[k+j] = float32(v)
+			v := mixed(j, w.coef[i*own:(i+1)*own], w.averageCoef[i*averages:(i+1)*averages])
+			v += w.trackers.added(j, i) / w.trackers.norm()
+			w.candidateCoef[i*columns+j] = float32(v)
 		}
 	}
-	copy(all, w.intercept)
-	copy(all[e*k:], w.averageIntercept)
 	w.candidateIntercept = state.Extend(w.candidateIntercept[:0], columns)
 	for j := range k {
-		w.candidateIntercept[j] = mixed(j)
+		w.candidateIntercept[j] = mixed(j, w.intercept, w.averageIntercept)
 		w.candidateIntercept[j] += w.trackers.added(j, w.trackers.intercept())
 	}
-	copy(w.candidateIntercept[k:], all)
-	w.scratch.row = all
+	copy(w.candidateIntercept[k:], w.intercept)
+	copy(w.candidateIntercept[k+own:], w.averageIntercept)
+	w.scratch.shares = shares
 	w.serveLeaves(mix)
 }
 
@@ -54,16 +53,11 @@ func (w *newton) serve() {
 func (w *newton) average() {
 	w.batches++
 	rho := max(1./averagingHorizon, engine.AverageShare(w.batches))
-	k, e := w.Head.Scores(), len(w.members)
-	for i := 0; i*e*k < len(w.coef); i++ {
-		from, to := w.coef[i*e*k:], w.averageCoef[i*w.averaged*k:(i+1)*w.averaged*k]
-		for j := range to {
-			to[j] += float64(rho * (from[j] - to[j]))
-		}
+	own, averages := w.Head.Scores()*len(w.members), w.Head.Scores()*w.averaged
+	for i := 0; averages > 0 && i*own < len(w.coef); i++ {
+		vec.Towards(w.averageCoef[i*averages:(i+1)*averages], w.coef[i*own:(i+1)*own], rho)
 	}
-	for j := range w.averageIntercept {
-		w.averageIntercept[j] += float64(rho * (w.intercept[j] - w.averageIntercept[j]))
-	}
+	vec.Towards(w.averageIntercept, w.intercept, rho)
 	w.forest.average(rho)
 }
 

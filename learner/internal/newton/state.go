@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -87,6 +88,8 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	w.window.setScores(f, e*k)
+	w.window.packed = make([]float32, vec.Panels(int(n), vec.Lanes)*vec.Lanes*w.Dim)
+	vec.PackRows(w.window.packed, w.window.x, w.Dim)
 	for i := range blocks {
 		r, visits := rows[2*i], rows[2*i+1]
 		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)

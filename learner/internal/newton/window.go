@@ -11,6 +11,7 @@ type window struct {
 	rows    int // in use
 	at      int // the oldest, which is overwritten next, once all are in use
 	x       []float32
+	packed  []float32 // x as vec.PackRows packs it
 	targets []float64 // rows × targets
 	weights []float64
 	f       []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
@@ -53,11 +54,14 @@ func (w *newton) push(p *engine.Minibatch) {
 			if at%vec.Lanes == 0 {
 				v.f = state.Extend(v.f, own*vec.Lanes)
 				clear(v.f[at*own:])
+				v.packed = state.Extend(v.packed, dim*vec.Lanes)
+				clear(v.packed[at*dim:])
 			}
 		} else {
 			v.at = (v.at + 1) % w.length
 		}
 		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
+		vec.PackRow(v.packed, p.X[i*dim:(i+1)*dim], at)
 		for j := range n {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)
 		}

@@ -46,11 +46,11 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	a := Ones(s.dim)
 	factor := make([]float64, n*n)
 	alpha := make([][]float64, k)
-	slope := make([][]float64, k)
 	for c := range k {
-		alpha[c], slope[c] = make([]float64, n), make([]float64, s.dim)
+		alpha[c] = make([]float64, n)
 	}
 	step := 1 + n*n*s.dim*k/weightingWork
+	slopes := newSlopes(s)
 	for range kind.rounds {
 		kernel := s.distances(a)
 		width := float64(median(kernel, n) / 2) // the square of the kernel's width
@@ -73,21 +73,8 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 			vec.CholeskySolve(factor, n, alpha[c])
 		}
 		squares := make([]float64, s.dim)
-		for i := 0; i < n; i += step {
-			for c := range k {
-				clear(slope[c])
-				sum := 0.0
-				for l := range n {
-					v := float64(kernel[max(i, l)*n+min(i, l)] * alpha[c][l])
-					sum += v
-					vec.Axpy(v, s.x[l*s.dim:(l+1)*s.dim], slope[c])
-				}
-				vec.Axpy(-sum, s.x[i*s.dim:(i+1)*s.dim], slope[c])
-				for j, v := range slope[c] {
-					v *= a[j]
-					squares[j] += float64(v * v)
-				}
-			}
+		for i := 0; i < n; i += slopeRows * step {
+			slopes.add(squares, i, step, kernel, alpha, a)
 		}
 		mean := 0.0
 		for _, v := range squares {
@@ -101,6 +88,53 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		}
 	}
 	return a
+}
+
+// slopeRows is the number of rows whose derivatives are computed together.
+const slopeRows = 8
+
+// slopes computes derivatives of a kernel ridge regression.
+type slopes struct {
+	sample
+	columns *vec.Columns
+	w       []float64 // [rows+slopeRows][slopeRows]: kernel times coefficient
+	sum     []float64 // of w for each target, targets × slopeRows
+	of      []float64 // targets × slopeRows × dim
+}
+
+func newSlopes(s sample) *slopes {
+	return &slopes{s, vec.NewColumns(s.x, s.dim), make([]float64, (s.rows()+slopeRows)*slopeRows), make([]float64, s.targets*slopeRows), make([]float64, s.targets*slopeRows*s.dim)}
+}
+
+// add adds to squares those of the derivatives, times a, in the rows from, from+step, ...:
+// the derivative in row i of a regression with the coefficients α is, up to a factor,
+// Σ k(i,l) α_l (x_l - x_i).
+func (s *slopes) add(squares []float64, from, step int, kernel []float64, alpha [][]float64, a []float64) {
+	n, size := s.rows(), slopeRows*s.dim
+	rows := min(slopeRows, (n-from+step-1)/step)
+	for c, alpha := range alpha {
+		sum := s.sum[c*slopeRows : (c+1)*slopeRows]
+		clear(sum)
+		for l, v := range alpha {
+			w := s.w[l*slopeRows:][:rows]
+			for r := range w {
+				i := from + r*step
+				w[r] = float64(kernel[max(i, l)*n+min(i, l)] * v)
+				sum[r] += w[r]
+			}
+		}
+		s.columns.Combine(s.of[c*size:(c+1)*size], s.w)
+	}
+	for r := range rows {
+		x := s.x[(from+r*step)*s.dim:][:s.dim]
+		for c := range alpha {
+			sum := s.sum[c*slopeRows+r]
+			for j, v := range s.of[c*size+r*s.dim:][:s.dim] {
+				v = (v - float64(sum*x[j])) * a[j]
+				squares[j] += float64(v * v)
+			}
+		}
+	}
 }
 
 // floored returns the weights a, each at least minColumnWeight.

@@ -27,7 +27,7 @@ type Command struct {
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz, or .libsvm."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
-	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
+	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/mixture, ridge, all/adagrad or dsg/rate."`
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
@@ -120,16 +120,22 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		return p.Over(of)
 	}
 	of.Algorithm, of.Direction, _ = strings.Cut(name, "/")
+	if of.Direction == mixture {
+		of.Direction, of.Mixture = "", true
+	}
 	return of
 }
 
-// contenders returns the algorithms that bench compares, each as name or as
-// name/direction.
+// mixture is what follows the name of an algorithm that is mixed with simple members.
+const mixture = "mixture"
+
+// contenders returns the algorithms that bench compares, each as name, name/direction or
+// name/mixture.
 func contenders() (names []string) {
 	for _, a := range learner.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, "all/adagrad", "dsg/rate") // other directions
+	return append(names, names[0]+"/"+mixture, "all/adagrad", "dsg/rate") // and other directions
 }
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {

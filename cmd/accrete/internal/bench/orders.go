@@ -110,7 +110,7 @@ func spreadText(r report) string {
 				b.WriteString(", labels inside, mean width")
 			}
 		}
-		fmt.Fprintf(&b, "\n%-12s", a.Algorithm)
+		fmt.Fprintf(&b, "\n%-14s", a.Algorithm)
 		for _, m := range []*moments{&s.Progressive, s.Test, s.Coverage, s.Width} {
 			if m != nil {
 				fmt.Fprintf(&b, " %18s", fmt.Sprintf("%.4f ± %.4f", m.Mean, m.Deviation))

@@ -42,7 +42,7 @@ func (c *Command) text(reports []report) string {
 			targets = fmt.Sprintf("%d classes", r.Targets)
 		}
 		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
-		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
+		fmt.Fprintf(&b, "%-14s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
 		classes, costs := c.showsClasses(r)
 		if classes {
 			b.WriteString(classHeader(c.Precision))
@@ -54,7 +54,7 @@ func (c *Command) text(reports []report) string {
 		if c.Intervals > 0 {
 			fmt.Fprintf(&b, " %9s %11s", "inside", "mean width")
 		}
-		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
+		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-14s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
 			test := ""

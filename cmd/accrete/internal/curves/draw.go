@@ -2,6 +2,7 @@ package curves
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -21,8 +22,9 @@ func ErrorName(t learner.Task) string {
 	return "error"
 }
 
-// Draw draws curves to a PNG file: the error over examples, over time and
-// over random features. what is the name of the error.
+// Draw draws curves to a PNG or SVG file: the error over examples, over time and over random
+// features, and below them the weights in the first curve that is of a mixture. what is the
+// name of the error.
 func Draw(path, title, what string, curves []Curve) error {
 	axes := []struct {
 		name string
@@ -84,7 +86,15 @@ func Draw(path, title, what string, curves []Curve) error {
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
 		row = append(row, p)
 	}
-	return chart.Save(path, [][]*plot.Plot{append(row, legend)})
+	rows := [][]*plot.Plot{append(row, legend)}
+	if i := slices.IndexFunc(curves, func(c Curve) bool { return !c.weights.Empty() }); i >= 0 {
+		shares, names, err := curves[i].weights.Plot()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, []*plot.Plot{shares, names, nil, nil})
+	}
+	return chart.Save(path, rows)
 }
 
 // last returns the x coordinate of a line's last point.

@@ -12,10 +12,10 @@ import (
 func TestPictureOfAnyCurves(t *testing.T) {
 	for name, curves := range map[string][]Curve{
 		"none":     nil,
-		"empty":    {{"dsg", nil}},
-		"perfect":  {{"dsg", []point{{256, 1, 64, 0}, {300, 2, 128, 0}}}},
-		"no block": {{"dsg", []point{{256, 1, 0, 0.5}, {300, 2, 0, 0.5}}}},
-		"bad":      {{"dsg", []point{{256, 1, 64, 40}, {300, 2, 128, 30}}}},
+		"empty":    {{name: "dsg"}},
+		"perfect":  {{name: "dsg", points: []point{{256, 1, 64, 0}, {300, 2, 128, 0}}}},
+		"no block": {{name: "dsg", points: []point{{256, 1, 0, 0.5}, {300, 2, 0, 0.5}}}},
+		"bad":      {{name: "dsg", points: []point{{256, 1, 64, 40}, {300, 2, 128, 30}}}},
 	} {
 		path := filepath.Join(t.TempDir(), "p.png")
 		if err := Draw(path, name, "error", curves); err != nil {

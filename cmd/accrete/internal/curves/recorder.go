@@ -6,14 +6,16 @@ import (
 	"math"
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/chart/trust"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 )
 
 // Curve is the error of a learner at some points of its pass over a file.
 type Curve struct {
-	name   string
-	points []point
+	name    string
+	points  []point
+	weights trust.Recorder // of the members of a mixture, if there is one
 }
 
 // point is one point of a curve. Its error is that of the last 1,000 examples.
@@ -60,6 +62,8 @@ func (w *Recorder) Look(fit *offline.Fit, rows int) {
 			w.Curves[1+i].add(p, s, 0)
 		}
 	}
+	w.Curves[0].weights.Look(&p)
+	w.Curves[0].weights.End(p.Examples)
 	w.looked = time.Since(w.start) - took
 }
 

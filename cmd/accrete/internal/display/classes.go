@@ -20,6 +20,9 @@ func NewClasses(f *ranking.Figures, names []string) *Classes {
 		return nil
 	}
 	c := &Classes{Figures: f}
+	for j := range f.Each[:min(len(f.Each), len(names))] {
+		f.Each[j].Class = names[j]
+	}
 	if f.Class != nil {
 		c.Share = f.Share
 		if *f.Class < len(names) {
@@ -45,6 +48,7 @@ func (c *Classes) String() string {
 		fmt.Fprintf(&b, " (at best %.4f)", c.BestF1)
 	}
 	fmt.Fprintf(&b, ", balanced error %.4f", c.BalancedError)
+	fmt.Fprintf(&b, ", log loss %.4f, calibration error %.4f", c.LogLoss, c.CalibrationError)
 	if c.MeanCost != nil {
 		fmt.Fprintf(&b, ", mean cost %.4f (of the most probable class %.4f)", *c.MeanCost, *c.ProbableCost)
 	}

@@ -112,6 +112,10 @@ func (w *Watch) learned(ev event.Learned) {
 			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
 		}
 		m.Classes(f.F1, f.BalancedError, curve)
+		m.Calibration(f.CalibrationError)
+		for j, c := range f.Each[:min(len(f.Each), len(ev.Classes), metrics.MaxClassLabels)] {
+			m.Class(ev.Classes[j], c.Recall, c.Precision)
+		}
 		if f.MeanCost != nil {
 			m.Costs(*f.MeanCost, *f.ProbableCost)
 		}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// mix has the loops over coefficients of several models. Nothing is fused.
+func mix() {
+	mixRows512()
+	towards512()
+}
+
+func mixRows512() {
+	text("mixRows512", NOSPLIT, "func(rows, k, models, averages int, coef, average, shares *float64, dst *float32)")
+	Pragma("noescape")
+	Doc("mixRows512 is, for each row of coef, [models][k], of average, [averages][k], and of dst, [1+models+averages][k],",
+		"with x those of coef and average, of which there are any,",
+		"",
+		"\tdst[0][j] = Σ x[m][j]*shares[m][j], dst[1+m][j] = x[m][j]")
+	rows, k, models, averages := load("rows"), load("k"), load("models"), load("averages")
+	coef, average, shares, dst := load("coef"), load("average"), load("shares"), load("dst")
+	left, bits, m, x, s, d, n := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	c := GP64() // columns in this vector
+	sum, z, p := zmm[0], zmm[1], zmm[2]
+	candidates := func(id string, base, count Op) {
+		MOVQ(base, x)
+		MOVQ(count, m)
+		TESTQ(m, m)
+		JZ(LabelRef("none" + id))
+		Label("model" + id)
+		VMOVUPD_Z(at(x, 0), K1, z)
+		VMOVUPD_Z(at(s, 0), K1, p)
+		VMULPD(z, p, p)
+		VADDPD(p, sum, sum)
+		VCVTPD2PS(z, ymm512(3))
+		VMOVUPS(ymm512(3), K1, at(d, 0))
+		LEAQ(Mem{Base: x, Index: k, Scale: 8}, x)
+		LEAQ(Mem{Base: s, Index: k, Scale: 8}, s)
+		LEAQ(Mem{Base: d, Index: k, Scale: 4}, d)
+		countdown(m, "model"+id)
+		Label("none" + id)
+	}
+	Label("row")
+	MOVQ(k, left)
+	MOVQ(shares, n)
+	Label("vector")
+	MOVQ(I32(8), c)
+	CMPQ(left, c)
+	CMOVQLT(left, c)
+	MOVQ(I32(-1), bits)
+	BZHIQ(c, bits, bits)
+	KMOVB(bits.As32(), K1)
+	MOVQ(n, s)
+	LEAQ(Mem{Base: dst, Index: k, Scale: 4}, d)
+	VPXORD(sum, sum, sum)
+	candidates("Own", coef, models)
+	candidates("Averages", average, averages)
+	VCVTPD2PS(sum, ymm512(3))
+	VMOVUPS(ymm512(3), K1, at(dst, 0))
+	LEAQ(Mem{Base: coef, Index: c, Scale: 8}, coef)
+	LEAQ(Mem{Base: average, Index: c, Scale: 8}, average)
+	LEAQ(Mem{Base: n, Index: c, Scale: 8}, n)
+	LEAQ(Mem{Base: dst, Index: c, Scale: 4}, dst)
+	SUBQ(c, left)
+	JNZ(LabelRef("vector"))
+	// The pointers are behind the first of the models; to the next row.
+	MOVQ(models, m)
+	DECQ(m)
+	IMULQ(k, m)
+	LEAQ(Mem{Base: coef, Index: m, Scale: 8}, coef)
+	LEAQ(Mem{Base: dst, Index: m, Scale: 4}, dst)
+	MOVQ(averages, m)
+	IMULQ(k, m)
+	LEAQ(Mem{Base: dst, Index: m, Scale: 4}, dst)
+	LEAQ(Mem{Base: dst, Index: k, Scale: 4}, dst)
+	SUBQ(k, m)
+	LEAQ(Mem{Base: average, Index: m, Scale: 8}, average)
+	countdown(rows, "row")
+	VZEROUPPER()
+	RET()
+}
+
+func towards512() {
+	text("towards512", NOSPLIT, "func(n int, share float64, to, from *float64)")
+	Pragma("noescape")
+	Doc("towards512 is to[i] += share*(from[i]-to[i]) for i < n.")
+	n, to, from := load("n"), load("to"), load("from")
+	share, z, p := zmm[0], zmm[1], zmm[2]
+	bits, c := GP64(), GP64()
+	Load(Param("share"), X0)
+	VBROADCASTSD(X0, share)
+	Label("vector")
+	MOVQ(I32(8), c)
+	CMPQ(n, c)
+	CMOVQLT(n, c)
+	MOVQ(I32(-1), bits)
+	BZHIQ(c, bits, bits)
+	KMOVB(bits.As32(), K1)
+	VMOVUPD_Z(at(to, 0), K1, z)
+	VMOVUPD_Z(at(from, 0), K1, p)
+	VSUBPD(z, p, p)
+	VMULPD(share, p, p)
+	VADDPD(p, z, z)
+	VMOVUPD(z, K1, at(to, 0))
+	ADDQ(Imm(64), to)
+	ADDQ(Imm(64), from)
+	SUBQ(c, n)
+	JNZ(LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,41 @@
+package vec
+
+// Towards computes to[i] += share * (from[i]-to[i]), with the product rounded.
+func Towards(to, from []float64, share float64) {
+	from = from[:len(to)]
+	if len(to) >= 4 && towardsVectors(to, from, share) {
+		return
+	}
+	for i, v := range from {
+		to[i] += float64(share * (v - to[i]))
+	}
+}
+
+// MixRows sets each row of dst, [1+models+averages][k], to the coefficients of coef,
+// [models][k], and of average, [averages][k], rounded to float32, and, before them, to
+// their sum over these models, each product with its share rounded, in order from +0.
+func MixRows(dst []float32, coef, average, shares []float64, k, models, averages int) {
+	own, n := models*k, (1+models+averages)*k
+	if k < 1 || models < 1 || averages < 0 || len(dst)%n != 0 || len(shares) != n-k || len(coef) != len(dst)/n*own || len(average) != len(dst)/n*averages*k {
+		panic("vec: MixRows of slices that do not fit together")
+	}
+	if len(dst) == 0 || k > 2 && mixVectors(dst, coef, average, shares, k, models, averages) {
+		return
+	}
+	for len(dst) > 0 {
+		to := dst[:n]
+		for j := range to[:k] {
+			sum := 0.0
+			for c := j; c < own; c += k {
+				sum += float64(shares[c] * coef[c])
+				to[k+c] = float32(coef[c])
+			}
+			for c := j; c < averages*k; c += k {
+				sum += float64(shares[own+c] * average[c])
+				to[k+own+c] = float32(average[c])
+			}
+			to[j] = float32(sum)
+		}
+		dst, coef, average = dst[n:], coef[own:], average[averages*k:]
+	}
+}

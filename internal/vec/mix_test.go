@@ -1,0 +1,53 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestMixedRowsAreSumsInOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	numbers := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		return x
+	}
+	for _, k := range []int{1, 2, 3, 7, 8, 9, 26} {
+		for _, averages := range []int{0, 1, 3} {
+			const rows, models = 5, 4
+			n := (1 + models + averages) * k
+			coef, average, shares := numbers(rows*models*k), numbers(rows*averages*k), numbers(n-k)
+			want := make([]float32, rows*n)
+			for i := range rows {
+				all := append(slices.Clone(coef[i*models*k:(i+1)*models*k]), average[i*averages*k:(i+1)*averages*k]...)
+				for j := range k {
+					sum := 0.0
+					for c := j; c < len(all); c += k {
+						sum += float64(shares[c] * all[c])
+					}
+					want[i*n+j] = float32(sum)
+				}
+				for c, v := range all {
+					want[i*n+k+c] = float32(v)
+				}
+			}
+			moved := slices.Clone(average)
+			for i, v := range moved {
+				moved[i] += float64(.3 * (coef[i] - v))
+			}
+			eachISA(func(name string) {
+				got := make([]float32, rows*n)
+				if MixRows(got, coef, average, shares, k, models, averages); !slices.Equal(got, want) {
+					t.Errorf("%s, %d scores, %d averages: the mixture differs", name, k, averages)
+				}
+				to := slices.Clone(average)
+				if Towards(to, coef, .3); !slices.Equal(to, moved) {
+					t.Errorf("%s, %d numbers: the averages differ", name, len(to))
+				}
+			})
+		}
+	}
+}
