@@ -139,7 +139,7 @@ func BenchmarkFreeze(b *testing.B) {
 // TestFreezeCopiesOnce tests that freezing, for which learning waits, allocates
 // little more than the size of the snapshot.
 func TestFreezeCopiesOnce(t *testing.T) {
-	h := historyOf(t, learner.Config{MaxFeatures: 256}, 1400)
+	h := historyOf(t, learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 256}, 1400)
 	if n := h.Learner.Progress().Features; n != 256 {
 		t.Fatalf("%d features", n)
 	}

@@ -36,7 +36,7 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	kafkatest.Fill(t, c, in, 1, values[:2_700])
 	monitored := func(cfg Config) Config {
-		cfg.Learner = learner.Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Monitor: divergence.BlockRows}
+		cfg.Learner = learner.Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Monitor: divergence.BlockRows}
 		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
 		return cfg
 	}

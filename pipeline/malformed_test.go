@@ -172,7 +172,7 @@ func accounts(t *testing.T, in decode.Config, next func(*rand.Rand, int) ([]byte
 	if testing.Short() {
 		n = min(n, 10_000)
 	}
-	c := learner.Config{MaxFeatures: 32, Algorithm: *malformedAlgorithm, Minibatch: 256}
+	c := learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 32, Algorithm: *malformedAlgorithm, Minibatch: 256}
 	h, err := history.New("m", []byte(`{}`), c)
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestStateDoesNotDependOnHowRecordsWereCutIntoBatches(t *testing.T) {
 	var predictions []string
 	for i, size := range []int{1000, 256, 7, 1} {
 		cfg, ev := learntest.Config(c, fmt.Sprintf("m%d", size), in)
-		cfg.BatchSize = size
+		cfg.BatchSize, cfg.Learner = size, learntest.Newton
 		learnAll(t, cfg)
 		got := learntest.FinalHash(t, ev)
 		var values []string
@@ -67,6 +67,7 @@ func TestRestartGoesOnExactly(t *testing.T) {
 			values := learntest.Rings(3000)
 			kafkatest.Fill(t, c, in, partitions, values[:900])
 			cfg, ev := learntest.Config(c, "stopped", in)
+			cfg.Learner = learntest.Newton
 			learnAll(t, cfg)
 			kafkatest.Fill(t, c, in, partitions, values[900:2000])
 			learnAll(t, cfg)
@@ -86,6 +87,7 @@ func TestRestartGoesOnExactly(t *testing.T) {
 				return
 			}
 			whole, all := learntest.Config(c, "whole", in)
+			whole.Learner = learntest.Newton
 			learnAll(t, whole)
 			if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 				t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)

@@ -114,7 +114,8 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	c, in := kafkatest.ClientOf(t, b.Addr(), nil), kafkatest.Name("wide")
 	kafkatest.Fill(t, c, in, 1, wide(20_000))
 	cfg, ev := learntest.Config(c, "m", in)
-	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner.MaxFeatures = 1000, 20*time.Millisecond, 512
+	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner = 1000, 20*time.Millisecond, learntest.Newton
+	cfg.Learner.MaxFeatures = 512
 	var before, peak runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

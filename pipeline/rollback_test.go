@@ -165,6 +165,7 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 	values := learntest.Rings(3000)
 	kafkatest.Fill(t, c, in, 1, values[:1500])
 	cfg, ev := learntest.Config(c, "m", in)
+	cfg.Learner = learntest.Newton
 	learnAll(t, cfg)
 	older := finalSeq(t, ev)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
@@ -197,6 +198,7 @@ func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
 	cfg, _ := learntest.Config(c, "m", in)
+	cfg.Learner = learntest.Newton
 	learnAll(t, cfg)
 	older, err := journal.Open(t.Context(), cfg, 1)
 	if err != nil {

@@ -73,13 +73,17 @@ func Last[E any](e *Events) (ev E, ok bool) {
 	return ev, ok
 }
 
+// Newton is the small model of the default algorithm, for tests of what it keeps.
+var Newton = learner.Config{Kernel: "gaussian:1.5", BlockSize: 16, MaxFeatures: 64}
+
 // Config returns the configuration of a model. The model is unique to the test run if
-// the topic is.
+// the topic is. It is a quick one, with a fixed scale for the warm-up, since what is
+// learned does not matter to most tests: the time of Newton is three times as long.
 func Config(c *ingest.Client, name, topic string) (model.Config, *Events) {
 	ev := new(Events)
 	return model.Config{
 		Model: name + "." + topic, Client: c, Topics: []string{topic},
-		Learner:   learner.Config{Kernel: "gaussian:1.5", BlockSize: 16, MaxFeatures: 64}, // small, and with a fixed scale for the warm-up
+		Learner:   learner.Config{Algorithm: "cdsg", Kernel: "gaussian:1.5", BlockSize: 8, Minibatch: 32, MaxFeatures: 32},
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.Add,

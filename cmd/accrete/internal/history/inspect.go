@@ -19,10 +19,11 @@ import (
 type Inspect struct {
 	env.ConfigFlags
 	env.JSONFlag
-	File    string `arg:"" optional:"" help:"Snapshot file (default: the model log of the configuration)."`
-	Diff    string `placeholder:"FILE" help:"Second snapshot file: print the differences."`
-	Columns bool   `help:"Print only the columns and their types, as input.columns for the configuration of a new model."`
-	Records int    `default:"10" help:"Number of newest model log records to show (${default})."`
+	File       string `arg:"" optional:"" help:"Snapshot file (default: the model log of the configuration)."`
+	Diff       string `placeholder:"FILE" help:"Second snapshot file: print the differences."`
+	Columns    bool   `help:"Print only the columns and their types, as input.columns for the configuration of a new model."`
+	Importance bool   `help:"Also print how much each column matters for the scores of the newest snapshot, or of the file; see docs/audit.md."`
+	Records    int    `default:"10" help:"Number of newest model log records to show (${default})."`
 }
 
 func (Inspect) Help() string {
@@ -35,6 +36,7 @@ accrete inspect model.snap
 accrete inspect before.snap --diff after.snap
 accrete inspect -c accrete.yaml --records 20
 accrete inspect model.snap --columns
+accrete inspect model.snap --importance
 accrete inspect -c accrete.yaml --json`
 }
 
@@ -68,6 +70,11 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 	}
 	if i.Columns {
 		return cmp.Or(broken, i.configuration(e, m.columns))
+	}
+	if i.Importance {
+		if m.Importance, err = importanceOf(r.Newest); err != nil {
+			return cmp.Or(broken, err)
+		}
 	}
 	return cmp.Or(e.Print(i.JSON, logText(r, m), struct {
 		*audit.LogReport

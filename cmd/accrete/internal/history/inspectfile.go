@@ -54,7 +54,10 @@ func (i *Inspect) file(e *env.Env) error {
 	m := new(model)
 	if err == nil {
 		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
-		if m, err = newModel(s); err != nil {
+		if m, err = newModel(s); err == nil && i.Importance {
+			m.Importance, err = importanceOf(s)
+		}
+		if err != nil {
 			return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 		}
 	}

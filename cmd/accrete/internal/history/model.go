@@ -20,6 +20,8 @@ type model struct {
 	Inputs   *inputs.Changes `json:"inputs,omitempty"`   // null without a monitor
 	Capacity *capacity       `json:"capacity,omitempty"` // null before the first snapshot
 	Mixture  *float64        `json:"mixture,omitempty"`  // share of the algorithm in the mixture of a scorer
+
+	Importance []importance `json:"importance,omitempty"` // with --importance, the largest first
 }
 
 // capacity is how many random features a model has, and how many it can have.
@@ -82,6 +84,7 @@ func (m *model) String() string {
 	if m.Capacity != nil {
 		text = m.Capacity.String() + text
 	}
+	text += importanceText(m.Importance)
 	if m.Mixture != nil {
 		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, linear members with the rest\n", *m.Mixture) + text
 	}
