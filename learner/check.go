@@ -36,15 +36,7 @@ func (c Config) validate() error {
 	if err := c.checkSteps(a); err != nil {
 		return err
 	}
-	k, err := kernel.Parse(c.Kernel)
-	if err != nil {
-		return err
-	}
-	sampling, err := features.ParseSampling(c.Sampling)
-	if err != nil {
-		return err
-	}
-	if err := sampling.CheckKernel(k); err != nil {
+	if err := c.checkKernel(); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
@@ -102,6 +94,19 @@ func (c Config) validate() error {
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
+}
+
+// checkKernel returns an error if the sampling cannot draw from the kernel.
+func (c Config) checkKernel() error {
+	k, err := kernel.Parse(c.Kernel)
+	if err != nil {
+		return err
+	}
+	sampling, err := features.ParseSampling(c.Sampling)
+	if err != nil {
+		return err
+	}
+	return sampling.CheckKernel(k)
 }
 
 // checkSteps returns an error if the options of the steps do not suit the algorithm.

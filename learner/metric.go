@@ -4,8 +4,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/metric"
 )
 
-// Metric is a metric of the inputs that is given, where otherwise the warm-up learns column
-// weights: see package metric.
+// Metric is a given metric of the inputs, in place of the column weights of the warm-up: see
+// package metric.
 type Metric = metric.Metric
 
 // MetricFile is the content of a metric file, as JSON.
@@ -14,7 +14,7 @@ type MetricFile = metric.File
 // Numbers are finite, as JSON has them.
 type Numbers = metric.Numbers
 
-// ErrMetric refuses rows that a Metric is not for.
+// ErrMetric means that rows do not have the columns of a Metric.
 var ErrMetric = metric.ErrColumns
 
 // ParseMetric reads a MetricFile.

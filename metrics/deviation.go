@@ -21,7 +21,7 @@ func newDeviations(r prometheus.Registerer) deviations {
 	return deviations{
 		pinball: of("accrete_progressive_pinball", "Mean pinball loss of the progressive predictions of a quantile, in the units of the label.", "tau"),
 		below:   of("accrete_progressive_below", "Share of the labels that are not above the progressive prediction of a quantile, which should be tau.", "tau"),
-		crossed: of("accrete_progressive_crossed", "Share of the labelled records whose several quantiles crossed before they were sorted."),
+		crossed: of("accrete_progressive_crossed", "Share of labelled records with crossing quantiles, before they are sorted."),
 		mae:     of("accrete_progressive_mae", "Mean absolute error of the progressive predictions, in the units of the label."),
 	}
 }

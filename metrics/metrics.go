@@ -6,10 +6,8 @@
 package metrics
 
 import (
-	"math"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -84,55 +82,19 @@ func ofModel(model string, r prometheus.Registerer) prometheus.Registerer {
 func NewLearner(model string, r prometheus.Registerer) *Learner {
 	r = ofModel(model, r)
 	m := maker{r}
-	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_examples_total",
-		Help: "Input records by outcome: learned, predicted (no label), quarantined, skipped, or lost (a gap: deleted before they were learned).",
-	}, []string{"outcome"})
-	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_progressive_error",
-		Help: "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels.",
-	}, []string{"learner"})
-	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_partition_progress_timestamp_seconds",
-		Help: "Unix time at which the partition last made progress.",
-	}, []string{"topic", "partition"})
-	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_headroom_records",
-		Help: "Records between the log start offset of the partition and the position of the learner. Negative if retention has deleted records that were not learned.",
-	}, []string{"topic", "partition"})
-	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_drifts_total",
-		Help: "Detections of an increase of the progressive loss, by detector. A replay after a restart does not count them again.",
-	}, []string{"detector"})
-	role := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_learner_role",
-		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.",
-	}, []string{"role"})
-	weights := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_mixture_weight",
-		Help: "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer.",
-	}, []string{"member", "predictor"})
-	memberErrors := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_mixture_error",
-		Help: "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.",
-	}, []string{"member"})
-	maxFeatures := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_max_features",
-		Help: "Maximum of accrete_features, and what the learner does once it is reached: revisit, all, stop, or fixed if the model has all features from the start (learner.step.at_cap).",
-	}, []string{"at_cap"})
-	r.MustRegister(maxFeatures, weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
+	v := newVectors(r)
 	return &Learner{
-		Learned:     examples.WithLabelValues("learned"),
-		Predicted:   examples.WithLabelValues("predicted"),
-		Quarantined: examples.WithLabelValues("quarantined"),
-		Skipped:     examples.WithLabelValues("skipped"),
-		Gap:         examples.WithLabelValues("lost"),
+		Learned:     v.examples.WithLabelValues("learned"),
+		Predicted:   v.examples.WithLabelValues("predicted"),
+		Quarantined: v.examples.WithLabelValues("quarantined"),
+		Skipped:     v.examples.WithLabelValues("skipped"),
+		Gap:         v.examples.WithLabelValues("lost"),
 
 		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
 		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
 
-		Owner:   role.WithLabelValues("owner"),
-		Standby: role.WithLabelValues("standby"),
+		Owner:   v.role.WithLabelValues("owner"),
+		Standby: v.role.WithLabelValues("standby"),
 
 		Batches:     m.counter("accrete_batches_total", "Batches appended to the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),
@@ -144,8 +106,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "Unix time at which the last batch was finished."),
 
-		DriftADWIN:       drifts.WithLabelValues("adwin"),
-		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
+		DriftADWIN:       v.drifts.WithLabelValues("adwin"),
+		DriftPageHinkley: v.drifts.WithLabelValues("page_hinkley"),
 
 		InputDistance: m.unknown("accrete_input_distance", "Distance of the inputs of the last block of records from the reference, divided by the threshold of an alarm (learner.monitor)."),
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
@@ -170,14 +132,14 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
-		errors:  progressive,
-		weights: weights, memberErrors: memberErrors,
+		errors:  v.progressive,
+		weights: v.weights, memberErrors: v.memberErrors,
 
 		classFigures:  newClassFigures(r),
 		deviations:    newDeviations(r),
-		partitionTime: partitionTime,
-		headroom:      headroom,
-		maxFeatures:   maxFeatures,
+		partitionTime: v.partitionTime,
+		headroom:      v.headroom,
+		maxFeatures:   v.maxFeatures,
 		positions:     map[string]int64{},
 	}
 }
@@ -221,106 +183,6 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("linear").Set(linear)
 }
 
-// Scorer holds the collectors of a scorer.
-type Scorer struct {
-	Step        prometheus.Gauge
-	ModelTime   prometheus.Gauge // Unix seconds
-	Scored      prometheus.Counter
-	Quarantined prometheus.Counter
-	Gap         prometheus.Counter
-	LogBroken   prometheus.Gauge // 1 or 0
-
-	refused  *prometheus.CounterVec
-	mode     *prometheus.GaugeVec
-	compared *prometheus.GaugeVec
-
-	HTTPRows prometheus.Counter
-	HTTP     prometheus.Histogram // seconds
-	requests *prometheus.CounterVec
-	logged   *prometheus.CounterVec
-
-	Lag     *Lag
-	Blocked *Blocked
-}
-
-// Request counts a request for predictions with the status code of its answer.
-func (s *Scorer) Request(code, rows int, took time.Duration) {
-	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
-	s.HTTPRows.Add(float64(rows))
-	s.HTTP.Observe(took.Seconds())
-}
-
-// Logged counts rows by what became of them in the topic of requests: acknowledged,
-// dropped or late.
-func (s *Scorer) Logged(outcome string, rows int) {
-	s.logged.WithLabelValues(outcome).Add(float64(rows))
-}
-
-// Refused counts a snapshot that is not served, for a reason: damaged or gate.
-func (s *Scorer) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
-
-// Mode sets how the snapshot served is chosen: follow, hold or pin.
-func (s *Scorer) Mode(mode string) {
-	for _, m := range []string{"follow", "hold", "pin"} {
-		is := 0.0
-		if m == mode {
-			is = 1
-		}
-		s.mode.WithLabelValues(m).Set(is)
-	}
-}
-
-// Challenge sets the metric of the gate for the newest snapshot and for the one that was
-// served when it was written.
-func (s *Scorer) Challenge(challenger, champion float64) {
-	s.compared.WithLabelValues("challenger").Set(challenger)
-	s.compared.WithLabelValues("champion").Set(champion)
-}
-
-// NewScorer returns the collectors of a scorer of the model, registered with r. It
-// panics if r already has them.
-func NewScorer(model string, r prometheus.Registerer) *Scorer {
-	r = ofModel(model, r)
-	m := maker{r}
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_http_requests_total",
-		Help: "Requests for predictions over HTTP, by status code of the answer.",
-	}, []string{"code"})
-	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_refused_snapshots_total",
-		Help: "Snapshots that are not served, by reason: damaged, or gate.",
-	}, []string{"reason"})
-	mode := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_scorer_serving",
-		Help: "1 for how the snapshot in use is chosen: follow (the newest that passes the gate), hold or pin; 0 for the others.",
-	}, []string{"mode"})
-	compared := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_scorer_gate",
-		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
-	}, []string{"snapshot"})
-	logged := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_requests_topic_rows_total",
-		Help: "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).",
-	}, []string{"outcome"})
-	r.MustRegister(requests, refused, mode, compared, logged)
-	return &Scorer{
-		logged:  logged,
-		refused: refused, mode: mode, compared: compared,
-		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
-		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
-		requests: requests,
-
-		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
-		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
-		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
-		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
-		Gap:         m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
-		LogBroken:   m.gauge("accrete_scorer_log_broken", "1 while the model log is damaged, truncated or missing, and the scorer continues with its last valid model; 0 otherwise."),
-		Lag:         m.lag(),
-		Blocked:     m.blocked(),
-	}
-}
-
 // Build registers the constant accrete_build_info.
 func Build(r prometheus.Registerer, version string) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -328,71 +190,4 @@ func Build(r prometheus.Registerer, version string) {
 		Help:        "Constant 1, with the version as label.",
 		ConstLabels: prometheus.Labels{"version": version},
 	}, func() float64 { return 1 }))
-}
-
-// Lag is how many records of each partition are still to be dealt with, up to
-// its high watermark. It is for one goroutine at a time.
-type Lag struct {
-	v     *prometheus.GaugeVec
-	of    map[[2]string]int64
-	total int64
-}
-
-// Set sets the lag of one partition, and gives that of all together.
-func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
-	records = max(0, records)
-	p := [2]string{topic, strconv.Itoa(partition)}
-	l.v.WithLabelValues(p[:]...).Set(float64(records))
-	l.total += records - l.of[p]
-	l.of[p] = records
-	return l.total
-}
-
-// Keep forgets the partitions that are read here no longer, and gives the lag of
-// the others together.
-func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
-	for p, records := range l.of {
-		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
-			l.v.DeleteLabelValues(p[:]...)
-			l.total -= records
-			delete(l.of, p)
-		}
-	}
-	return l.total
-}
-
-// maker makes collectors and registers them.
-type maker struct{ r prometheus.Registerer }
-
-func (m maker) counter(name, help string) prometheus.Counter {
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	m.r.MustRegister(c)
-	return c
-}
-
-func (m maker) gauge(name, help string) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	m.r.MustRegister(g)
-	return g
-}
-
-// unknown is a gauge whose value is not known until it is set.
-func (m maker) unknown(name, help string) prometheus.Gauge {
-	g := m.gauge(name, help)
-	g.Set(math.NaN())
-	return g
-}
-
-// histogram has buckets from 100 µs to 13 s, each twice the one before.
-func (m maker) histogram(name, help string) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 18)})
-	m.r.MustRegister(h)
-	return h
-}
-
-// lag is shared by a learner and a scorer in one process: they read different
-// topics.
-func (m maker) lag() *Lag {
-	v := m.shared("accrete_lag_records", "Records between the position and the high watermark, over all partitions.")
-	return &Lag{v: v, of: map[[2]string]int64{}}
 }

@@ -73,16 +73,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 			l.heart.End(errors.Is(err, journal.ErrFenced))
 		}
 	}()
-	if c.Refit.Every > 0 {
-		if err := c.Refit.Validate(); err != nil {
-			return nil, err
-		}
-		if c.Learner.Lags > 0 {
-			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
-		}
-		if c.Learner.Forest > 0 {
-			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
-		}
+	if err := checkRefit(c); err != nil {
+		return nil, err
 	}
 	if l.gate, err = newGate(c); err != nil {
 		return nil, err
@@ -93,11 +85,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err := journal.Create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
-	predictions, err := record.OutputTopic(ctx, c.Client, PredictionsTopic(c.Model))
-	if err != nil {
-		return nil, err
-	}
-	quarantine, err := record.OutputTopic(ctx, c.Client, QuarantineTopic(c.Model))
+	bounds, partitions, err := outputLimits(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +95,6 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes, Passed: c.Passed}
-	if planted.Fault("unbounded") {
-		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: c.Passed}
-	}
-	bounds.Values = c.Values
 	if c.Start != nil {
 		if err := beginning.Write(ctx, c, l.inputs, options); err != nil {
 			return nil, err
@@ -124,15 +107,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if options, err = l.config.KeepReading(l.journal.Log.Fold.Config().Config); err != nil {
 		return nil, err
 	}
-	if waited != nil { // partitions may have been added in the meantime
-		if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
-			return nil, err
-		}
-	}
-	if c.ToEnd {
-		if l.ends, err = l.inputs.Ends(ctx, c.Client, c.Report); err != nil {
-			return nil, err
-		}
+	if err := l.updateInputs(ctx, waited != nil); err != nil {
+		return nil, err
 	}
 	if err := l.claim(ctx, options); err != nil {
 		return nil, err
@@ -157,7 +133,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		l.lag = grouplag.New(c.Client, c.Group, func(err error) { c.Report(event.Uncommitted{Err: err}) })
 		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
-	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
+	l.out = newPublisher(c, l.journal, partitions, max(recovery.Released, l.saved))
 	if err := l.again(ctx, waited, recovery.Released); err != nil {
 		return nil, err
 	}
@@ -168,6 +144,57 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// updateInputs adds partitions that were added while this learner stood by, and determines
+// where to stop.
+func (l *Learner) updateInputs(ctx context.Context, stoodBy bool) (err error) {
+	c := l.config
+	if stoodBy {
+		if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
+			return err
+		}
+	}
+	if c.ToEnd {
+		l.ends, err = l.inputs.Ends(ctx, c.Client, c.Report)
+	}
+	return err
+}
+
+// checkRefit returns an error if the refits that are configured are impossible.
+func checkRefit(c Config) error {
+	if c.Refit.Every <= 0 {
+		return nil
+	}
+	if err := c.Refit.Validate(); err != nil {
+		return err
+	}
+	if c.Learner.Lags > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
+	}
+	if c.Learner.Forest > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
+	}
+	return nil
+}
+
+// outputLimits returns what the output topics can hold, and the number of partitions of the
+// predictions.
+func outputLimits(ctx context.Context, c Config) (history.Limits, int, error) {
+	predictions, err := record.OutputTopic(ctx, c.Client, PredictionsTopic(c.Model))
+	if err != nil {
+		return history.Limits{}, 0, err
+	}
+	quarantine, err := record.OutputTopic(ctx, c.Client, QuarantineTopic(c.Model))
+	if err != nil {
+		return history.Limits{}, 0, err
+	}
+	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes, Passed: c.Passed}
+	if planted.Fault("unbounded") {
+		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: c.Passed}
+	}
+	bounds.Values = c.Values
+	return bounds, predictions.Partitions, nil
 }
 
 // claim makes this process the writer of the log. It first checks that this process

@@ -212,7 +212,7 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 // the newest snapshot.
 func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
 	if s != nil && s.warm != nil {
-		if r, err := s.warm.behind(l.journal.Log.Fold); err == nil {
+		if r, err := s.warm.pending(l.journal.Log.Fold); err == nil {
 			w := s.warm
 			l.history, l.decider, l.budget, l.relearn = w.history, w.decider, w.budget, w.relearn
 			if r.Snapshot != nil {

@@ -48,9 +48,9 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 // log has an UPGRADE that no snapshot covers.
 var errCold = errors.New("the history was rolled back or upgraded")
 
-// behind returns the newest snapshot in the log, with the decisions that w has not
+// pending returns the newest snapshot in the log, with the decisions that w has not
 // learned yet as its entries.
-func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
+func (w *warm) pending(f *modellog.Fold) (modellog.Recovery, error) {
 	newest, ok := f.Recover(0)
 	if !ok {
 		return newest, errCold
@@ -78,7 +78,7 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 
 // follow learns the decisions in f that are new to w.
 func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
-	r, err := w.behind(f)
+	r, err := w.pending(f)
 	if err != nil {
 		return err
 	}

@@ -115,8 +115,8 @@ func (s *Scorer) Run(ctx context.Context) error {
 	return err
 }
 
-// mendEvery is the interval between checks of a broken log.
-const mendEvery = 2 * time.Second
+// repairCheckInterval is the interval between checks of a broken log.
+const repairCheckInterval = 2 * time.Second
 
 // Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
 // too; Follow alone is for a process that scores no topics.
@@ -133,7 +133,7 @@ func (s *Scorer) Follow(ctx context.Context) error {
 		if errors.Is(err, kafkalog.ErrLog) && !s.config.ToEnd {
 			s.config.Report(Broken{err})
 			select {
-			case <-time.After(mendEvery):
+			case <-time.After(repairCheckInterval):
 				continue
 			case <-ctx.Done():
 				return nil

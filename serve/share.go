@@ -142,9 +142,9 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 	return rebalanced, err
 }
 
-// patience is the time without progress after which the other members count as
+// stallTimeout is the time without progress after which the other members count as
 // dead. It is longer than a broker takes to notice that a member is dead.
-const patience = 15 * time.Second
+const stallTimeout = 15 * time.Second
 
 // complete waits until the group has reached the end of all partitions, because
 // the partitions of a member that dies pass to the others. It reports whether the
@@ -156,7 +156,7 @@ func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err er
 	for {
 		var left int64
 		err := s.retry(ctx, func() (err error) {
-			left, err = s.left(ctx, all)
+			left, err = s.remaining(ctx, all)
 			return err
 		})
 		switch {
@@ -166,7 +166,7 @@ func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err er
 			return false, err
 		case left < least || least < 0:
 			least, moved = left, time.Now()
-		case time.Since(moved) > patience:
+		case time.Since(moved) > stallTimeout:
 			return true, nil
 		}
 		select {
@@ -176,9 +176,9 @@ func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err er
 	}
 }
 
-// left returns the number of offsets between the group's committed positions and
+// remaining returns the number of offsets between the group's committed positions and
 // the ends.
-func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
+func (s *Scorer) remaining(ctx context.Context, all bounds) (n int64, err error) {
 	for topic, end := range all.end {
 		first, _, err := s.config.Client.Offsets(ctx, topic)
 		if err != nil {

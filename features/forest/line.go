@@ -9,7 +9,7 @@ func (f *Forest) Line(x []float32, visit func(column, from, to int)) {
 		panic("forest: Line: the row has another length")
 	}
 	for _, root := range f.roots {
-		at := -1.0 // share of the line that lies behind
+		at := -1.0 // share of the line that has been followed
 		leaf := -1
 		for column := -1; ; {
 			n, next, by := root, 2.0, -1

@@ -1,7 +1,7 @@
-// Package auth says how a client of Kafka encrypts its connections and who it
-// is: TLS, and the SASL mechanisms of Mechanisms. Certificates, passwords and
-// tokens that are in files are read again for every connection, so that they can
-// be replaced while the program runs.
+// Package auth configures the encryption and authentication of Kafka clients:
+// TLS, and the SASL mechanisms of Mechanisms. Certificates, passwords and tokens in
+// files are read again for every connection, so that they can be replaced while the
+// program runs.
 package auth
 
 import (
@@ -19,13 +19,13 @@ type Security struct {
 	Protocol string // security.protocol: PLAINTEXT (or empty), SSL, SASL_SSL, or SASL_PLAINTEXT, which sends passwords unprotected
 
 	CAFile          string // ssl.ca.location: PEM certificates to trust; the system's if empty
-	CertificateFile string // ssl.certificate.location: PEM certificate of the client (mutual TLS), and those that lead to its authority
+	CertificateFile string // ssl.certificate.location: PEM certificate of the client (mutual TLS), followed by its intermediate certificates
 	KeyFile         string // ssl.key.location: PEM key of CertificateFile; in CertificateFile if empty
 
 	Mechanism    string // sasl.mechanism: one of Mechanisms
 	Username     string // sasl.username, of PLAIN and SCRAM
 	Password     string // sasl.password
-	PasswordFile string // sasl.password_file: has the password on its first line
+	PasswordFile string // sasl.password_file: file with the password on its first line
 	OAuth        OAuth  // of OAUTHBEARER
 
 	// AWS returns the credentials of AWS_MSK_IAM, for every connection. The
@@ -42,7 +42,7 @@ func (s Security) Encrypted() bool { return strings.HasSuffix(s.Protocol, "SSL")
 // authenticates reports whether connections use SASL.
 func (s Security) authenticates() bool { return strings.HasPrefix(s.Protocol, "SASL_") }
 
-// An OptionError is a fault of one option, named as in the configuration.
+// An OptionError describes what is wrong with one option, named as in the configuration.
 type OptionError struct {
 	Option string // "sasl.username"
 	Text   string
@@ -111,7 +111,7 @@ func secret(option, value, file string) (string, error) {
 	return line, nil
 }
 
-// FirstLine reads a file that has a secret on its first line.
+// FirstLine returns the first line of a file that holds a secret.
 func FirstLine(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

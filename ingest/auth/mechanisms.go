@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// A method is a SASL mechanism, what it needs, and how to make it.
+// A method is a SASL mechanism: what it needs and how it is created.
 type method struct {
 	name     string
 	password bool // needs a user name and a password
@@ -77,8 +77,8 @@ func (s Security) scram(context.Context) (a scram.Auth, err error) {
 	return a, err
 }
 
-// SASL returns the mechanism, or nil if connections do not authenticate. It
-// reports what is wrong with the options and with the files that it names.
+// SASL returns the mechanism, or nil if connections do not authenticate. The
+// error describes invalid options and unreadable files.
 func (s Security) SASL() (sasl.Mechanism, error) {
 	if err := s.Check(); err != nil || !s.authenticates() {
 		return nil, err

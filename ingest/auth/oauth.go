@@ -14,14 +14,14 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// OAuth is where the tokens of OAUTHBEARER come from: a file, which another
-// program keeps fresh, or an authorization server, with client credentials
+// OAuth configures the source of OAUTHBEARER tokens: a file that another program
+// refreshes, or an authorization server, with client credentials
 // (RFC 6749, section 4.4).
 type OAuth struct {
 	Endpoint   string            // sasl.oauthbearer.token.endpoint.url: https://… or file:///…
 	ClientID   string            // sasl.oauthbearer.client.id
 	Secret     string            // sasl.oauthbearer.client.secret
-	SecretFile string            // sasl.oauthbearer.client.secret_file: has the secret on its first line
+	SecretFile string            // sasl.oauthbearer.client.secret_file: file with the secret on its first line
 	Scope      string            // sasl.oauthbearer.scope: scopes to request, separated by spaces
 	Extensions map[string]string // sasl.oauthbearer.extensions: sent with the token (RFC 7628), as {logicalCluster: lkc-1}
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 )
 
 // BenchmarkColumns decodes records of 50 columns: 20 numbers, 4 booleans, 22 categories and
@@ -54,6 +56,6 @@ func BenchmarkNgrams(b *testing.B) {
 	x, text := make([]float64, textBuckets), []byte(strings.Repeat("late Again, the train was ", 4))
 	b.SetBytes(int64(len(text)))
 	for range b.N {
-		ngrams(x, text)
+		ngram.Hash(x, text)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -59,7 +60,7 @@ type Decoder struct {
 	plans  map[string]planned // of schemas, by the bytes that name them
 	order  []int              // columns of the inputs of the last record that lacked none
 
-	looks *looks // nil without Look
+	looks *hints.Counter // nil without Look
 
 	continues bool // from a schema with columns
 

@@ -338,23 +338,22 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// limitedReader bounds the size of a row, which is read into memory as a whole.
-type limitedReader struct {
-	r *bufio.Reader
-	n int // bytes since the last row
+// Raw is a row as its file has it.
+type Raw struct {
+	Cells []string // of a CSV file, without spaces around them
+	Text  []byte   // the line of a file of another format
 }
 
-const maxRow = 16 << 20
+// Raw returns the current row, which Next returned or Skip advanced to.
+func (f *File) Raw() Raw { return Raw{f.now.cells, f.now.text} }
 
-var errLongRow = fmt.Errorf("row larger than %d MiB: is it a text file?", maxRow>>20)
+// Format returns the name of the format of the file.
+func (f *File) Format() string { return f.format }
 
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.n > maxRow {
-		return 0, errLongRow
+// Header returns the names of the columns of a CSV file, nil for another one.
+func (f *File) Header() []string {
+	if c, ok := f.rows.(*csvRows); ok {
+		return c.header
 	}
-	n, err := l.r.Read(p)
-	if l.n += n; err == io.ErrUnexpectedEOF {
-		err = errCut
-	}
-	return n, err
+	return nil
 }

@@ -1,9 +1,11 @@
 package decode
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -141,3 +143,72 @@ func (c *csvRows) target(s string) value {
 	}
 	return labelCell(s, c.textLabels)
 }
+
+// separators are the bytes that can separate the cells of a CSV file.
+var separators = []byte{',', ';', '\t', '|'}
+
+// separator returns the separator that the header of a CSV file has outside of quotes: a
+// comma, or else the most frequent other one.
+func separator(head []byte) rune {
+	var n [256]int
+	quoted := false
+	for _, c := range bytes.TrimLeft(head, "\r\n") {
+		if c == '\n' && !quoted {
+			break
+		}
+		if c == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			n[c]++
+		}
+	}
+	best := separators[0]
+	if n[best] == 0 {
+		for _, c := range separators {
+			if n[c] > n[best] {
+				best = c
+			}
+		}
+	}
+	return rune(best)
+}
+
+// decimalComma reports whether a cell is a number with a comma in place of the point, as
+// in files whose cells are separated otherwise.
+func decimalComma(cell string) bool {
+	before, after, found := strings.Cut(cell, ",")
+	if !found || before == "" || after == "" || strings.Contains(after, ",") {
+		return false
+	}
+	_, _, ok := number(before + "." + after)
+	return ok
+}
+
+// Look makes Hint know what the values of the next records look like.
+func (d *Decoder) Look() { d.looks = hints.New() }
+
+// look counts the values of d.list.
+func (d *Decoder) look() {
+	if !d.looks.NextRow() {
+		return
+	}
+	for _, f := range d.list {
+		switch f.kind {
+		case num:
+			d.looks.Number(f.name, f.num, f.value.text)
+		case text:
+			d.looks.Text(f.name, f.value.text)
+		}
+	}
+}
+
+// Hint returns which type the values of a field, of type typ, look as if they should rather
+// have; empty if they do not, or without Look.
+func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
+
+// Look does what that of a Decoder does.
+func (f *File) Look() { f.d.Look() }
+
+// Hint does what that of a Decoder does.
+func (f *File) Hint(name, typ string) string { return f.d.Hint(name, typ) }

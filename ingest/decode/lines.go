@@ -3,9 +3,8 @@ package decode
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
-	"unicode/utf8"
-	"unsafe"
 )
 
 // lines reads the lines of a stream that are not empty.
@@ -31,61 +30,23 @@ func (j *lines) read() (line, error) {
 	}
 }
 
-// cell reads a value of a text file: a number if it looks like one, with its text
-// spelled as in JSON.
-func cell(s string) value {
-	if s == "" {
-		return value{kind: null}
-	}
-	v, plain, ok := number(s)
-	if !ok {
-		return value{kind: text, text: view(s)}
-	}
-	if plain {
-		return value{kind: num, num: v, text: view(s)}
-	}
-	return respelled(s, v)
+// limitedReader bounds the size of a row, which is read into memory as a whole.
+type limitedReader struct {
+	r *bufio.Reader
+	n int // bytes since the last row
 }
 
-// labelCell reads a label; asText where labels are text.
-func labelCell(s string, asText bool) value {
-	if asText && s != "" {
-		return value{kind: text, text: view(s)}
-	}
-	return cell(s)
-}
+const maxRow = 16 << 20
 
-// view returns the bytes of s, which must not be modified.
-func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+var errLongRow = fmt.Errorf("row larger than %d MiB: is it a text file?", maxRow>>20)
 
-// appendValue writes v as JSON.
-func appendValue(dst []byte, v value) ([]byte, *Error) {
-	switch v.kind {
-	case num, boolean:
-		return append(dst, v.text...), nil
-	case text:
-		return appendText(dst, v.text)
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.n > maxRow {
+		return 0, errLongRow
 	}
-	return append(dst, "null"...), nil
-}
-
-// appendText writes b as a JSON string.
-func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
-	b := []byte(s)
-	if !utf8.Valid(b) {
-		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
+	n, err := l.r.Read(p)
+	if l.n += n; err == io.ErrUnexpectedEOF {
+		err = errCut
 	}
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"'), nil
+	return n, err
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/cespare/xxhash/v2"
 )
 
 // textBuckets is the number of columns that a text becomes, a compromise: docs/columns.md
@@ -132,7 +134,7 @@ func (d *Decoder) putText(name []byte, first int, v value) *Error {
 	x := d.x[first : first+textBuckets]
 	switch {
 	case v.kind == text:
-		ngrams(x, v.text)
+		ngram.Hash(x, v.text)
 		return nil
 	case v.kind == null || v.kind == absent:
 		missing, _, err := d.missing(name, learner.TextColumn, v)
@@ -156,7 +158,7 @@ func (d *Decoder) putKey(x []float64, key []byte) {
 	if d.since >= 0 {
 		x[d.since] = math.NaN()
 		if key != nil {
-			x[d.since] = learner.Category(keyHash(key))
+			x[d.since] = learner.Category(xxhash.Sum64(key))
 		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/cespare/xxhash/v2"
 )
 
 // A text is the same columns in a record, in a list of fields, in a CSV file, and after a
@@ -76,14 +78,14 @@ func TestTextIsItsNgrams(t *testing.T) {
 // The buckets of n-grams are part of what a model has learned.
 func TestNgramsAreAFormat(t *testing.T) {
 	x := make([]float64, 8)
-	ngrams(x, []byte("A b, ab"))
+	ngram.Hash(x, []byte("A b, ab"))
 	want := []float64{-1, 1, 0, 0, 2, 0, -1, -2} // of length √11
 	for i, v := range want {
 		if math.Abs(x[i]*math.Sqrt(11)-v) > 1e-14 {
 			t.Fatalf("%v, want %v", x, want)
 		}
 	}
-	if ngrams(x, []byte(" ,;\n")); slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
+	if ngram.Hash(x, []byte(" ,;\n")); slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
 		t.Errorf("a text without words: %v", x)
 	}
 }
@@ -95,7 +97,7 @@ func TestKeyIsAColumn(t *testing.T) {
 	d := mustNew(t, c, Schema{})
 	for range 2 {
 		row, err := d.Decode([]byte(`{"at":"2024-01-01","b":1,"card":"c7","y":"ok"}`))
-		if err != nil || len(row.X) != 3 || row.X[1] != learner.Category(keyHash([]byte("c7"))) || row.Types[1] != learner.RecordKeyColumn {
+		if err != nil || len(row.X) != 3 || row.X[1] != learner.Category(xxhash.Sum64([]byte("c7"))) || row.Types[1] != learner.RecordKeyColumn {
 			t.Fatalf("%v, %v", row, err)
 		}
 		row, err = d.Decode([]byte(`{"at":"2024-01-01","b":1,"y":"ok"}`))
@@ -103,7 +105,7 @@ func TestKeyIsAColumn(t *testing.T) {
 			t.Fatalf("%v, %v", row, err)
 		}
 		row.Key = []byte("c7")
-		if d.SetKey(&row); row.X[1] != learner.Category(keyHash([]byte("c7"))) {
+		if d.SetKey(&row); row.X[1] != learner.Category(xxhash.Sum64([]byte("c7"))) {
 			t.Errorf("the key of the record: %v", row.X)
 		}
 		d = mustNew(t, c, *d.Schema())

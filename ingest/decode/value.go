@@ -1,6 +1,12 @@
 package decode
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unsafe"
+)
 
 // The kinds of a JSON value.
 type kind byte
@@ -43,3 +49,170 @@ func (v value) String() string {
 	}
 	return v.kind.String()
 }
+
+// timeLayouts are the texts that are read as a time; without a zone it is UTC.
+var timeLayouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
+
+// parseTime returns the seconds since 1970 of a time from the year 0 to 9999.
+func parseTime(b []byte) (seconds float64, ok bool) {
+	if len(b) < len("2006-01-02") || len(b) > 40 || b[4] != '-' || b[0]-'0' > 9 {
+		return 0, false
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, string(b)); err == nil {
+			return float64(t.Unix()) + float64(t.Nanosecond())/1e9, true
+		}
+	}
+	return 0, false
+}
+
+// The powers of ten that a float64 holds exactly.
+var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// scanNumber reads the JSON number that b begins with: its value, and its
+// length, which is 0 if there is none. Beyond a float64 it is ±Inf.
+//
+// The value is strconv.ParseFloat's to the bit. Up to 2⁵³ and 22 decimals, one
+// division or product of exact numbers gives it without the call (Clinger 1990,
+// "How to read floating point numbers accurately").
+func scanNumber(b []byte) (v float64, n int) {
+	i := 0
+	negative := i < len(b) && b[i] == '-'
+	if negative {
+		i++
+	}
+	start := i
+	var m uint64
+	for i < len(b) && b[i]-'0' <= 9 {
+		m = m*10 + uint64(b[i]-'0')
+		i++
+	}
+	digits := i - start
+	if digits == 0 || b[start] == '0' && digits > 1 {
+		return 0, 0
+	}
+	exp := 0
+	if i < len(b) && b[i] == '.' {
+		i++
+		point := i
+		for i < len(b) && b[i]-'0' <= 9 {
+			m = m*10 + uint64(b[i]-'0')
+			i++
+		}
+		if i == point {
+			return 0, 0
+		}
+		digits += i - point
+		exp = point - i
+	}
+	plain := digits <= 19 // or m has overflowed
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		plain = false
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		e := i
+		for i < len(b) && b[i]-'0' <= 9 {
+			i++
+		}
+		if i == e {
+			return 0, 0
+		}
+	}
+	if plain && m <= 1<<53 && exp >= -22 {
+		v = float64(m) / tens[-exp]
+		if negative {
+			v = -v
+		}
+		return v, i
+	}
+	return parseFloat(b[:i]), i
+}
+
+// parseFloat reads a number whose form has been checked.
+func parseFloat(b []byte) float64 {
+	v, _ := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64) // ErrRange comes with ±Inf
+	return v
+}
+
+// number reads all of s as a decimal number in the looser spelling of files: a
+// plus sign, leading zeros, and a point without digits on one side are all
+// right. json reports whether s is a JSON number verbatim.
+func number(s string) (v float64, json, ok bool) {
+	b := view(s)
+	if v, n := scanNumber(b); n == len(s) && n > 0 {
+		return v, true, true
+	}
+	// Of what ParseFloat reads besides, hexadecimal, underscores, NaN and
+	// infinities are not numbers here.
+	for _, c := range b {
+		if c-'0' > 9 && c != '+' && c != '-' && c != '.' && c|0x20 != 'e' {
+			return 0, false, false
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, false, false
+	}
+	return v, false, true
+}
+
+// canonical is the one spelling of a number as the name of a class: 1, 1.0 and
+// 1e0 are one class.
+func canonical(text []byte, v float64) string {
+	whole := len(text) > 0
+	for i, c := range text {
+		whole = whole && (c-'0' <= 9 || i == 0 && c == '-')
+	}
+	switch {
+	case v == 0:
+		return "0" // and so is -0
+	case whole && math.Abs(v) >= 1<<53:
+		return string(text) // identifiers that a float64 would throw together
+	case v == math.Trunc(v) && math.Abs(v) < 1e21:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// respelled is a number of a file in JSON's spelling, as near as can be to its
+// own.
+func respelled(s string, v float64) value {
+	if s[0] == '+' {
+		if _, n := scanNumber([]byte(s[1:])); n == len(s)-1 && n > 0 {
+			return value{kind: num, num: v, text: []byte(s[1:])}
+		}
+	}
+	if math.IsInf(v, 0) {
+		return value{kind: text, text: []byte(s)} // JSON has no number for it
+	}
+	return value{kind: num, num: v, text: strconv.AppendFloat(nil, v, 'g', -1, 64)}
+}
+
+// cell reads a value of a text file: a number if it looks like one, with its text
+// spelled as in JSON.
+func cell(s string) value {
+	if s == "" {
+		return value{kind: null}
+	}
+	v, plain, ok := number(s)
+	if !ok {
+		return value{kind: text, text: view(s)}
+	}
+	if plain {
+		return value{kind: num, num: v, text: view(s)}
+	}
+	return respelled(s, v)
+}
+
+// labelCell reads a label; asText where labels are text.
+func labelCell(s string, asText bool) value {
+	if asText && s != "" {
+		return value{kind: text, text: view(s)}
+	}
+	return cell(s)
+}
+
+// view returns the bytes of s, which must not be modified.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

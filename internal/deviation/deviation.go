@@ -20,7 +20,7 @@ type Figures struct {
 	MAE     *float64 `json:"mae,omitempty"`     // mean absolute error
 
 	Quantiles []Figures `json:"quantiles,omitempty"` // of each level, if there are several; Pinball is their mean
-	Crossed   *float64  `json:"crossed,omitempty"`   // share of the rows whose quantiles crossed before they were sorted
+	Crossed   *float64  `json:"crossed,omitempty"`   // share of the rows with crossing quantiles, before they are sorted
 
 	Each []Figures `json:"deviation_each,omitempty"` // of each of several targets
 }

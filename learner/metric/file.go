@@ -102,8 +102,8 @@ func Parse(text []byte) (*Metric, error) {
 	return m, nil
 }
 
-// rootOf returns the symmetric square root of a, n × n. Its errors say of a what
-// it does.
+// rootOf returns the symmetric square root of a, n × n. Its errors follow the name of
+// the matrix.
 func rootOf(a []float64, n int) ([]float64, error) {
 	if len(a) != n*n {
 		return nil, fmt.Errorf("has %d numbers, want %d × %d", len(a), n, n)

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// Metric is a metric of the inputs that is given, where otherwise the warm-up
-// learns one: rows are multiplied by the symmetric square root of M, so that what
+// Metric is a given metric of the inputs, in place of the column weights of the
+// warm-up: rows are multiplied by the symmetric square root of M, so that what
 // the model sees has it as the Euclidean distance. The roots, and not Cholesky's
 // factors, bring the rows of similar metrics to similar places.
 type Metric struct {
@@ -46,17 +46,17 @@ func (m *Metric) Whole() bool { return m.roots != nil }
 // SameFile reports whether m and o come from files with the same content.
 func (m *Metric) SameFile(o *Metric) bool { return m != nil && o != nil && m.hash == o.hash }
 
-// Keys is for how many keys m has metrics of their own.
+// Keys returns the number of keys that have a metric of their own.
 func (m *Metric) Keys() int { return len(m.keys) }
 
-// String is the hash of the file that m was read from.
+// String returns the hash of the file that m was read from.
 func (m *Metric) String() string { return "sha256:" + hex.EncodeToString(m.hash[:]) }
 
 // MarshalText writes what String returns, which identifies m in a model log.
 func (m *Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. What it makes is known by its hash
-// only: Restore takes it, because a State has the numbers, and New does not.
+// UnmarshalText reads what MarshalText writes. The result has only the
+// hash: Restore takes it, because a State has the numbers, and New does not.
 func (m *Metric) UnmarshalText(text []byte) error {
 	digits, ok := bytes.CutPrefix(text, []byte("sha256:"))
 	if !ok || len(digits) != 2*sha256.Size {
@@ -67,10 +67,10 @@ func (m *Metric) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ErrColumns refuses rows that a Metric is not for.
+// ErrColumns means that rows do not have the columns of a Metric.
 var ErrColumns = errors.New("the metric does not match the input columns")
 
-// Check returns ErrColumns unless m is for rows of these columns. Any are right for nil.
+// Check returns ErrColumns unless m is for rows of these columns. A nil Metric accepts any.
 func (m *Metric) Check(columns []string) error {
 	if m == nil || slices.Equal(m.Columns, columns) {
 		return nil
@@ -78,7 +78,7 @@ func (m *Metric) Check(columns []string) error {
 	return fmt.Errorf("%w: the metric has %s, the rows have %s", ErrColumns, listed(m.Columns), listed(columns))
 }
 
-// listed is some names on one line.
+// listed returns the number of names and the first of them.
 func listed(names []string) string {
 	const most = 8
 	text := strings.Join(names[:min(most, len(names))], ", ")

@@ -2,10 +2,7 @@ package audit
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,71 +12,11 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
-	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
-
-// ErrUnproved means that a prediction cannot be found or computed again.
-var ErrUnproved = errors.New("the prediction cannot be proved")
-
-// Receipt is what is known of a prediction that a learner has published: which model made
-// it, what that model had learned from, and what it was asked.
-type Receipt struct {
-	ID        string `json:"id"` // ce_id: topic-partition-offset of the record
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-	Offset    int64  `json:"offset"`
-
-	// Equal reports whether the prediction computed again is the one published: key, value,
-	// headers and time, without what record.Passed adds if that has been configured otherwise.
-	Equal      bool            `json:"equal"`
-	Prediction json.RawMessage `json:"prediction"`
-	Again      json.RawMessage `json:"computed,omitempty"` // only if it is not equal
-	Published  Place           `json:"published"`
-
-	Model     string              `json:"model"`
-	Seq       int64               `json:"seq"`  // of the BATCH that contains the record
-	Step      int64               `json:"step"` // mini-batches that the model had learned
-	Lineage   snapshot.Hash       `json:"lineage"`
-	LearnedTo []snapshot.Position `json:"learned_to"` // first offset of each partition that it had not learned
-
-	Input Input `json:"input"`
-
-	Explanation json.RawMessage `json:"explanation,omitempty"` // see learner.Explanation; missing if the model's predictions cannot be explained
-
-	FromSeq   int64         `json:"from_seq"`             // the replay began after this seq
-	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // with this snapshot; nil: with the empty state
-	FromState snapshot.Hash `json:"from_state,omitempty"` // state hash of that snapshot
-	Records   int64         `json:"records"`              // that were replayed
-}
-
-// Place is a record in the predictions topic.
-type Place struct {
-	Topic     string `json:"topic"`
-	Partition int    `json:"partition"`
-	Offset    int64  `json:"offset"`
-}
-
-// Input is a record that was predicted, and the row that it was decoded to.
-type Input struct {
-	Time    time.Time         `json:"time"`
-	Key     string            `json:"key,omitempty"`
-	Value   string            `json:"value"`
-	Headers map[string]string `json:"headers,omitempty"`
-	Columns []InputColumn     `json:"columns"`
-}
-
-// InputColumn is a value of a row. A missing one, and the code of a category or a text,
-// has no Value.
-type InputColumn struct {
-	Name  string   `json:"name"`
-	Type  string   `json:"type,omitempty"` // of input.columns; "" if all are numeric
-	Value *float64 `json:"value"`
-}
 
 // question is a prediction that is to be proved.
 type question struct {
@@ -297,54 +234,6 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 	}
 	q.Input = in
 	q.Explanation = explanation(h, p)
-}
-
-// explanation returns the explanation of a prediction, nil if there is none.
-func explanation(h *history.History, p history.Predicted) []byte {
-	if p.Pass.Mixture == learner.MixtureLabels { // of members that a Model does not have
-		return nil
-	}
-	m, err := learner.NewModel(h.Learner.Serving())
-	if err != nil {
-		return nil
-	}
-	var b learner.Batch
-	b.Reset(len(p.X))
-	b.Append(p.X, learner.Label{}, 1)
-	all, err := m.Explain(&b)
-	if err != nil {
-		return nil
-	}
-	return record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
-}
-
-// String returns the receipt for people.
-func (r *Receipt) String() string {
-	var b strings.Builder
-	what := "equal to the one published"
-	if !r.Equal {
-		what = "DIFFERENT from the one published"
-	}
-	fmt.Fprintf(&b, "%s: computed again from seq %d over %d records: %s\n", r.ID, r.FromSeq, r.Records, what)
-	fmt.Fprintf(&b, "prediction   %s\n", r.Prediction)
-	if r.Again != nil {
-		fmt.Fprintf(&b, "computed     %s\n", r.Again)
-	}
-	fmt.Fprintf(&b, "published    %s/%d, offset %d\n", r.Published.Topic, r.Published.Partition, r.Published.Offset)
-	fmt.Fprintf(&b, "model        %s, step %d, lineage %v, seq %d\n", r.Model, r.Step, r.Lineage, r.Seq)
-	begin := "the beginning of the history"
-	if r.Snapshot != nil {
-		begin = fmt.Sprintf("snapshot %v, state %v", *r.Snapshot, r.FromState)
-	}
-	fmt.Fprintf(&b, "replayed     from %s\n", begin)
-	for _, p := range r.LearnedTo {
-		fmt.Fprintf(&b, "learned      %s/%d up to offset %d\n", p.Topic, p.Partition, p.Next)
-	}
-	if r.Explanation != nil {
-		fmt.Fprintf(&b, "explanation  %s\n", r.Explanation)
-	}
-	fmt.Fprintf(&b, "input        %s", cmp.Or(r.Input.Value, "null"))
-	return b.String()
 }
 
 // cut cuts s around the last separator.

@@ -21,7 +21,7 @@ const (
 	headerLength    = "Inference-Header-Content-Length"
 )
 
-// content reads the body of a request: a JSON object, and the binary data behind it.
+// content reads the body of a request: a JSON object, and the binary data that follows it.
 func content(r *http.Request) (object, rest []byte, fault *failure) {
 	if c := r.Header.Get("Content-Encoding"); c != "" && c != "identity" {
 		return nil, nil, status(http.StatusUnsupportedMediaType, "content encoding %.100q is not supported: send the body as it is", c)

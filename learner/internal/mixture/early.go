@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// StartEarly has the members that see inputs begin again before the first fit of the
-// warm-up, with rows x of another scaler. A scorer does not have them yet.
+// StartEarly restarts the members that see inputs before the first fit of the warm-up, with
+// rows x of another scaler. A scorer does not have them yet.
 func (m *Mixture) StartEarly(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
 	if alike(h.Task, labels) {
 		return
@@ -21,8 +21,8 @@ func (m *Mixture) StartEarly(h *target.Head, columnFactors []float64, x []float3
 	}
 }
 
-// LoadEarly makes the members what StartEarly did, with these labels, but for what Load
-// reads.
+// LoadEarly creates the members as StartEarly did, with the same labels, except for what
+// Load reads.
 func (m *Mixture) LoadEarly(h *target.Head, columnFactors []float64, labels []target.Label) {
 	if alike(h.Task, labels) {
 		return

@@ -139,7 +139,7 @@ const (
 	mostBlocks = 1 << 12
 )
 
-// LoadStatic reads what Save wrote for a head with that many scores, inputs, and random
+// LoadStatic reads what Save wrote for a model with this number of scores, inputs, and random
 // features in a block. It returns nil if the next array is another one.
 func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "mixture.engine" {

@@ -5,8 +5,8 @@ package mixture
 // above most of the time. Chosen by trial.
 const leastTrusted = 0.02
 
-// thinMachines lets the machines cost less that have little weight for all targets, both in
-// the predictions of the learner and in those of a scorer. As their weights grow with the
+// thinMachines reduces the cost of machines with little weight for all targets, both in the
+// predictions of the learner and in those of a scorer. As their weights grow with the
 // first rows that they predict better than the others do, they are back at once.
 func (m *Mixture) thinMachines() {
 	if len(m.machines) == 0 {

@@ -66,7 +66,8 @@ func (r *Rules) Served() (d *decide.Rule, i *interval.Rule) {
 	return d, i
 }
 
-// Mixed is what Served returns, of the predictions of a mixture with all members.
+// Mixed returns the rules of the predictions of a mixture with all members, as Served does
+// for those of a scorer.
 func (r *Rules) Mixed() (d *decide.Rule, i *interval.Rule) {
 	d, i = r.Served()
 	if r.ownDecision != nil {
@@ -78,8 +79,8 @@ func (r *Rules) Mixed() (d *decide.Rule, i *interval.Rule) {
 	return d, i
 }
 
-// AddDecision has the decisions learn a row, whose predictions are those of a scorer and of
-// a mixture with all members.
+// AddDecision updates the decisions with a row: its predictions by a scorer, and by a mixture
+// with all members.
 func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) {
 	if r.decision != nil {
 		r.decision.Add(served, class, weight)
@@ -89,7 +90,8 @@ func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) 
 	}
 }
 
-// AddResiduals has the intervals learn a row of this leverage, likewise.
+// AddResiduals updates the intervals with a row of this leverage and its predictions, as in
+// AddDecision.
 func (r *Rules) AddResiduals(served, mixed []float64, leverage float64, y target.Label) {
 	if r.intervals != nil {
 		r.intervals.Add(served, leverage, y.At)
@@ -108,7 +110,8 @@ func (r *Rules) StepIntervals() {
 	}
 }
 
-// StepDecisions sets the decisions from the rows so far, and ages these by that many.
+// StepDecisions sets the decisions from the rows so far, and then ages these by a number of
+// rows.
 func (r *Rules) StepDecisions(rows int) {
 	for _, f := range []*decide.F1{r.decision, r.ownDecision} {
 		if f != nil {
@@ -129,7 +132,7 @@ func (r *Rules) Graded() (coverage, width []float64) {
 	return nil, nil
 }
 
-// Save writes what learning needs beside the rules that Served returns.
+// Save writes what learning needs in addition to the rules that Served returns.
 func (r *Rules) Save(a *state.Arrays) {
 	if r.decision != nil {
 		r.decision.Save(a)
@@ -149,7 +152,7 @@ func (r *Rules) Load(s *state.Reader, d *decide.Rule, i *interval.Rule) {
 	}
 }
 
-// SaveOwn writes those of the mixture.
+// SaveOwn writes the rules of the mixture.
 func (r *Rules) SaveOwn(a *state.Arrays) {
 	state.PutUnder(a, "own.", func(own *state.Arrays) {
 		if r.ownDecision != nil {

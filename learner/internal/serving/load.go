@@ -26,23 +26,10 @@ const maxFrequencies = 1 << 28
 // Load reads what Save wrote. Lags, Targets and the fields above them are then all that
 // the arrays tell of a configuration.
 func Load(s *state.Reader) (v Part) {
-	m := state.Take[int64](s, "model", 1, modelFields)
+	task, classes := v.loadSizes(s)
 	if s.Err != nil {
 		return v
 	}
-	task, classes, width, blocks := target.Task(m[modelTask]), m[modelClasses], m[modelWidth], m[modelBlocks]
-	s.Require(task >= target.Auto && task <= target.Novelty, "task is %d", task)
-	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == target.Classification), "%d classes with task %d", classes, task)
-	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
-		"%d inputs, block size %d, %d blocks", m[modelDim], width, blocks)
-	s.Require(m[modelLags] >= 0 && m[modelLags] <= lags.Max, "%d lags", m[modelLags])
-	s.Require(features.Sampling(m[modelSampling]).Valid(), "unknown sampling %d", m[modelSampling])
-	if s.Err != nil {
-		return v
-	}
-	v.Dim, v.Blocks = int(m[modelDim]), int(blocks)
-	v.BlockSize, v.Seed = int(width), uint64(m[modelSeed])
-	v.Lags, v.Sampling = int(m[modelLags]), features.Sampling(m[modelSampling])
 	kernelName := state.TakeString(s, "kernel")
 	name := state.TakeString(s, "loss")
 	label := state.Take[float64](s, "label", state.AnySize, 2)
@@ -50,7 +37,7 @@ func Load(s *state.Reader) (v Part) {
 		s.Require(n > 1 && n <= target.MaxTargets && task != target.Classification && task != target.Novelty, "%d targets with task %d", n, task)
 		v.Targets = n
 	}
-	v.loadHead(s, task, int(classes), name)
+	v.loadHead(s, task, classes, name)
 	if s.Err != nil {
 		return v
 	}
@@ -109,6 +96,29 @@ func Load(s *state.Reader) (v Part) {
 		v.Posterior = posterior.Load(s, lower, v.options(), v.Fit, dim)
 	}
 	return v
+}
+
+// loadSizes reads the array "model".
+func (v *Part) loadSizes(s *state.Reader) (task target.Task, classes int) {
+	m := state.Take[int64](s, "model", 1, modelFields)
+	if s.Err != nil {
+		return task, 0
+	}
+	task = target.Task(m[modelTask])
+	number, width, blocks := m[modelClasses], m[modelWidth], m[modelBlocks]
+	s.Require(task >= target.Auto && task <= target.Novelty, "task is %d", task)
+	s.Require(number >= 0 && number <= 1<<16 && (number > 0) == (task == target.Classification), "%d classes with task %d", number, task)
+	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
+		"%d inputs, block size %d, %d blocks", m[modelDim], width, blocks)
+	s.Require(m[modelLags] >= 0 && m[modelLags] <= lags.Max, "%d lags", m[modelLags])
+	s.Require(features.Sampling(m[modelSampling]).Valid(), "unknown sampling %d", m[modelSampling])
+	if s.Err != nil {
+		return task, 0
+	}
+	v.Dim, v.Blocks = int(m[modelDim]), int(blocks)
+	v.BlockSize, v.Seed = int(width), uint64(m[modelSeed])
+	v.Lags, v.Sampling = int(m[modelLags]), features.Sampling(m[modelSampling])
+	return task, int(number)
 }
 
 // requireNumbers checks that the numbers of a model are those of a learner.

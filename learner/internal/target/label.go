@@ -14,8 +14,8 @@ type Label struct {
 	Class int     // index of the class, in the order in which classes appeared; of Novelty, what is known of the row: see KnownNovel
 	Value float64 // finite
 
-	// More has the other targets of a regression of several (Config.Targets),
-	// behind Value, and is nil where there is one.
+	// More has the targets after the first of a regression with several
+	// (Config.Targets); otherwise it is nil.
 	More []float64
 }
 

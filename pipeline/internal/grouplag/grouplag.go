@@ -1,6 +1,6 @@
 // Package grouplag commits a learner's positions to a consumer group, so that the
-// tools for the lag of consumer groups (kafka-consumer-groups, kminion, Burrow,
-// KEDA) see it. The learner never reads them: its own positions are in the model
+// tools that monitor consumer groups (kafka-consumer-groups, kminion, Burrow,
+// KEDA) see its lag. The learner never reads them: its own positions are in the model
 // log.
 package grouplag
 
@@ -54,7 +54,7 @@ func (c *Committer) Run(ctx context.Context, interval time.Duration, published f
 		if seq == last || len(offsets) == 0 || published(ctx, seq) != nil {
 			continue
 		}
-		// The last commit is one of a process that ends: it may not take long.
+		// The last commit delays the end of the process, so its time is limited.
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		err := c.client.CommitGroup(limit, c.group, offsets)
 		cancel()

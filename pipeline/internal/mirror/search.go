@@ -22,7 +22,7 @@ type search struct {
 	fetcher    *ingest.Fetcher
 	was        snapshot.Position // in the old topic
 	first, end int64             // of the new partition
-	last       *modellog.Range   // decided last; nil if the log was trimmed behind it
+	last       *modellog.Range   // decided last; nil if the log was trimmed past it
 }
 
 // position returns the next offset, and the fingerprint of the record before it.

@@ -73,7 +73,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of the rows whose quantiles crossed before they were sorted, and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of rows with crossing quantiles (before they are sorted), and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {

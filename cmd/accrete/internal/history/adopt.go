@@ -52,15 +52,11 @@ func (a *Adopt) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	c, client, err := a.Open(e, "input.topics")
+	c, p, err := setup.OpenWriter(a.ConfigFlags, e, "input.topics")
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	p, err := setup.Writer(c, client, e)
-	if err != nil {
-		return err
-	}
+	defer p.Client.Close()
 	progress := e.Progress(false)
 	p.Report = progress.EverySecond(func(ev event.Event) string {
 		s, ok := ev.(event.Searching)

@@ -59,15 +59,11 @@ func (r CopyReport) String() string {
 }
 
 func (x *Export) Run(ctx context.Context, e *env.Env) error {
-	c, client, err := x.Open(e)
+	_, p, err := setup.OpenWriter(x.ConfigFlags, e)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	p, err := setup.Writer(c, client, e)
-	if err != nil {
-		return err
-	}
+	defer p.Client.Close()
 	var done admin.Copy
 	err = snapshot.WriteStream(x.File, func(w io.Writer) (err error) {
 		done, err = admin.Export(ctx, p, w)

@@ -33,15 +33,11 @@ accrete import -c accrete.yaml fraud.export`
 }
 
 func (i *Import) Run(ctx context.Context, e *env.Env) error {
-	c, client, err := i.Open(e)
+	_, p, err := setup.OpenWriter(i.ConfigFlags, e)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	p, err := setup.Writer(c, client, e)
-	if err != nil {
-		return err
-	}
+	defer p.Client.Close()
 	progress := e.Progress(false)
 	p.Report = progress.EverySecond(func(ev event.Event) string {
 		n, ok := ev.(event.Copying)

@@ -35,15 +35,11 @@ type resumeReport struct {
 }
 
 func (r *Resume) Run(ctx context.Context, e *env.Env) error {
-	c, client, err := r.Open(e)
+	c, w, err := setup.OpenWriter(r.ConfigFlags, e)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	w, err := setup.Writer(c, client, e)
-	if err != nil {
-		return err
-	}
+	defer w.Client.Close()
 	p, err := admin.Resume(ctx, w)
 	if err != nil {
 		return err

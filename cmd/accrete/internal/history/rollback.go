@@ -49,15 +49,11 @@ func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
 			return exit.Usage("--before %s: want a time, for example 2026-01-02T15:04:05Z", r.Before)
 		}
 	}
-	c, client, err := r.Open(e)
+	c, p, err := setup.OpenWriter(r.ConfigFlags, e)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	p, err := setup.Writer(c, client, e)
-	if err != nil {
-		return err
-	}
+	defer p.Client.Close()
 	done, err := admin.Rollback(ctx, p, to)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func path[T any](points []T, at func(T) (x, y float64)) string {
 }
 
 // spark returns the line of a small chart and the area below it, from 0 to the maximum. It
-// ends at the right, and shows as many seconds as there are values.
+// ends at the right edge and covers one second per value.
 func spark(values []float64) (line, area string) {
 	if len(values) < 2 {
 		return "", ""

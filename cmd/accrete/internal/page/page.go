@@ -32,7 +32,7 @@ type Info struct {
 	Model, Version string
 	Options        []config.Value // in effect, secrets hidden
 	Health         *metrics.Health
-	Boot           string // tells this process from the one before it
+	Boot           string // identifies the process, so that a page notices a restart
 }
 
 // Page renders a board. At most one rendering per half second serves all readers.

@@ -25,7 +25,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// fixture is a page whose board and metrics get the same events.
+// fixture is a page with a board and metrics. Both receive every event.
 type fixture struct {
 	board    *Board
 	health   *metrics.Health

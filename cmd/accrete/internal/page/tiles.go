@@ -14,11 +14,11 @@ func (b *Board) learnerTiles(errorName string, memory int64) []tile {
 	tiles := []tile{b.errorTile(errorName)}
 	rate := tile{ID: "rate", Name: "records per second", Text: count(int64(b.rate())), Note: display.Count(p.Examples, "example") + " learned", Description: "records per second, last two minutes"}
 	rate.Line, rate.Area = spark(b.rates())
-	lag := b.lag(false)
-	behind := tile{ID: "lag", Name: "lag", Value: whole(lag), Text: count(lag), Note: "records not read yet", Description: "lag, last two minutes"}
-	behind.Line, behind.Area = spark(b.each(func(s second) float64 { return float64(s.lag) }))
+	unread := b.lag(false)
+	lag := tile{ID: "lag", Name: "lag", Value: whole(unread), Text: count(unread), Note: "records not read yet", Description: "lag, last two minutes"}
+	lag.Line, lag.Area = spark(b.each(func(s second) float64 { return float64(s.lag) }))
 	learn, logged := quantiles(b.latencies.values, 0.5, 0.99), quantiles(b.appends.values, 0.5, 0.99)
-	tiles = append(tiles, rate, behind,
+	tiles = append(tiles, rate, lag,
 		tile{ID: "latency", Name: "time per batch", Text: took(learn[0]), Note: fmt.Sprintf("99 %%: %s; log append %s, 99 %%: %s", took(learn[1]), took(logged[0]), took(logged[1]))},
 		tile{ID: "step", Name: "step", Value: whole(p.Step), Text: count(p.Step), Note: display.Count(c.learned+c.predicted+c.quarantined, "record") + " in this run"},
 		b.featuresTile(), b.memoryTile(memory),
@@ -73,21 +73,21 @@ func (b *Board) memoryTile(memory int64) tile {
 
 // scorerTiles are the numbers of a scorer.
 func (b *Board) scorerTiles(now time.Time, memory int64) []tile {
-	c, lag := b.counts, b.lag(true)
+	c, unread := b.counts, b.lag(true)
 	scored := tile{ID: "scored", Name: "scored", Value: whole(c.scored), Text: count(c.scored), Note: "records of this run"}
-	behind := tile{ID: "scorer-lag", Name: "lag of the scorer", Value: whole(lag), Text: count(lag), Note: "records not scored yet"}
+	lag := tile{ID: "scorer-lag", Name: "lag of the scorer", Value: whole(unread), Text: count(unread), Note: "records not scored yet"}
 	if !b.learner {
 		scored.Note = count(int64(b.rate())) + " per second"
 		scored.Description = "records per second, last two minutes"
 		scored.Line, scored.Area = spark(b.rates())
-		behind.Description = "lag, last two minutes"
-		behind.Line, behind.Area = spark(b.each(func(s second) float64 { return float64(s.lag) }))
+		lag.Description = "lag, last two minutes"
+		lag.Line, lag.Area = spark(b.each(func(s second) float64 { return float64(s.lag) }))
 	}
 	model := tile{ID: "scorer-step", Name: "step of the model", Value: whole(b.model.step), Text: "–", Note: "waiting for a snapshot"}
 	if c.models > 0 {
 		model.Text, model.Note = count(b.model.step), "in use for "+Span(now.Sub(b.model.at))
 	}
-	tiles := []tile{scored, behind, model}
+	tiles := []tile{scored, lag, model}
 	if b.learner {
 		return tiles
 	}

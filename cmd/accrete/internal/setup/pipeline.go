@@ -106,14 +106,19 @@ func gate(c *config.Config) pipeline.GateConfig {
 	return pipeline.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
 }
 
-// Writer returns the pipeline configuration of a command that writes a
-// record to the model log without learning.
-func Writer(c *config.Config, client *ingest.Client, e *env.Env) (pipeline.Config, error) {
+// OpenWriter connects a command that writes records to the model log without learning. The
+// caller closes the client of the pipeline configuration.
+func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.Config, pipeline.Config, error) {
+	c, client, err := flags.Open(e, required...)
+	if err != nil {
+		return nil, pipeline.Config{}, err
+	}
 	sign, verify, err := Keys(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		client.Close()
+		return nil, pipeline.Config{}, err
 	}
-	return pipeline.Config{
+	return c, pipeline.Config{
 		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: version.String(),
 		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.WarnOfRetries,

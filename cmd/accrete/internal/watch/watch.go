@@ -164,14 +164,19 @@ func (w *Watch) Event(ev event.Event) {
 		m.RefitFailed.Inc()
 		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("refit failed")
 	case event.Saved:
-		m.Snapshots.Inc()
-		m.SnapshotTime.SetToCurrentTime()
-		m.SnapshotBytes.Set(float64(ev.Bytes))
-		w.now.Snapshots++
-		w.now.StateHash = &ev.StateHash
-		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
-			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+		w.saved(ev)
 	}
+}
+
+func (w *Watch) saved(ev event.Saved) {
+	m := w.metrics
+	m.Snapshots.Inc()
+	m.SnapshotTime.SetToCurrentTime()
+	m.SnapshotBytes.Set(float64(ev.Bytes))
+	w.now.Snapshots++
+	w.now.StateHash = &ev.StateHash
+	w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
+		Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 }
 
 // Current returns the current progress of the learner.

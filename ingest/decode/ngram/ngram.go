@@ -1,18 +1,15 @@
-package decode
+// Package ngram hashes the n-grams of texts.
+package ngram
 
 import (
 	"math"
-
-	"github.com/cespare/xxhash/v2"
 )
 
-func keyHash(key []byte) uint64 { return xxhash.Sum64(key) }
-
-// ngrams sets x to the n-grams of a text, hashed: its words, pairs of words next to each
+// Hash sets x to the n-grams of a text, hashed: its words, pairs of words next to each
 // other, and three bytes next to each other in a word or at its ends. A word is letters and
 // digits, ASCII letters in lower case. Each n-gram adds 1 or -1 to a bucket; then x has
 // length 1, or is 0 for a text without words. (Weinberger and others 2009, equation 2.)
-func ngrams(x []float64, text []byte) {
+func Hash(x []float64, text []byte) {
 	clear(x)
 	add := func(h uint64) {
 		h ^= h >> 32

@@ -1,0 +1,127 @@
+// Package hints finds columns whose first values look as if another type suited them.
+package hints
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// countedRows is the number of rows whose values are counted, those of the warm-up; fewer
+// values than leastTexts say nothing of a text.
+const (
+	countedRows = 1000
+	leastTexts  = 100
+)
+
+// textWords is the mean number of words from which on values that seldom repeat look like
+// text: names have fewer.
+const textWords = 4
+
+// Counter counts what the values of the first rows look like.
+type Counter struct {
+	rows   int
+	fields map[string]*field
+}
+
+// field counts the values of a field.
+type field struct {
+	texts, words, dates, large int
+	distinct                   map[uint64]struct{} // hashes of texts
+	date, number               string              // one of them
+}
+
+// New returns a Counter that has seen no row.
+func New() *Counter { return &Counter{fields: map[string]*field{}} }
+
+// NextRow begins a row. It reports whether its values count.
+func (c *Counter) NextRow() bool {
+	c.rows++
+	return c.rows <= countedRows
+}
+
+// Number counts a number, which is spelled as text.
+func (c *Counter) Number(name []byte, v float64, text []byte) {
+	if math.Abs(v) >= 1<<53 && len(text) > 0 && whole(text) {
+		f := c.of(name)
+		f.large, f.number = f.large+1, string(text)
+	}
+}
+
+// Text counts a text.
+func (c *Counter) Text(name, text []byte) {
+	f := c.of(name)
+	f.texts++
+	f.words += len(bytes.Fields(text))
+	f.distinct[xxhash.Sum64(text)] = struct{}{}
+	if otherDate(text) {
+		f.dates, f.date = f.dates+1, string(text)
+	}
+}
+
+func (c *Counter) of(name []byte) *field {
+	f := c.fields[string(name)]
+	if f == nil {
+		f = &field{distinct: map[uint64]struct{}{}}
+		c.fields[string(name)] = f
+	}
+	return f
+}
+
+// Hint returns which type the values of a field, of type typ, look as if they should rather
+// have; empty if they do not.
+func (c *Counter) Hint(name, typ string) string {
+	if c == nil || c.fields[name] == nil {
+		return ""
+	}
+	switch f := c.fields[name]; {
+	case typ == learner.NumericColumn.String() && f.large > 0:
+		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is no input", f.number)
+	case typ != learner.CategoryColumn.String():
+	case f.dates > 0 && 10*f.dates >= 9*f.texts:
+		return fmt.Sprintf("has dates such as %.40s, which are read as categories: write them as year-month-day, like 2024-12-31, for the type time", f.date)
+	case f.texts >= leastTexts && f.words >= textWords*f.texts && 2*len(f.distinct) > f.texts:
+		return fmt.Sprintf("has values of %.0f words that seldom repeat: the type text may suit it better", float64(f.words)/float64(f.texts))
+	}
+	return ""
+}
+
+// whole reports whether the text of a number has digits only, and perhaps a minus.
+func whole(b []byte) bool {
+	for i, c := range b {
+		if c-'0' > 9 && (i > 0 || c != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// otherDate reports whether b begins with a date that is not read as a time, such as
+// 01.02.2024, 1/2/24 or 2024/02/01.
+func otherDate(b []byte) bool {
+	var lengths [3]int
+	separator := byte(0)
+	part := 0
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			lengths[part]++
+			continue
+		case part == 2 && (c == ' ' || c == 'T'): // the time of day follows
+		case part < 2 && (c == '.' || c == '/' || c == '-') && (separator == 0 || c == separator):
+			separator = c
+			part++
+			continue
+		default:
+			return false
+		}
+		break
+	}
+	short := func(n int) bool { return n == 1 || n == 2 }
+	year := func(n int) bool { return n == 2 || n == 4 }
+	return short(lengths[1]) && (short(lengths[0]) && year(lengths[2]) || lengths[0] == 4 && separator != '-' && short(lengths[2]))
+}

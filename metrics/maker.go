@@ -1,0 +1,75 @@
+package metrics
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Lag is how many records of each partition are still to be dealt with, up to
+// its high watermark. It is for one goroutine at a time.
+type Lag struct {
+	v     *prometheus.GaugeVec
+	of    map[[2]string]int64
+	total int64
+}
+
+// Set sets the lag of one partition, and gives that of all together.
+func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
+	records = max(0, records)
+	p := [2]string{topic, strconv.Itoa(partition)}
+	l.v.WithLabelValues(p[:]...).Set(float64(records))
+	l.total += records - l.of[p]
+	l.of[p] = records
+	return l.total
+}
+
+// Keep forgets the partitions that are read here no longer, and gives the lag of
+// the others together.
+func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
+	for p, records := range l.of {
+		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
+			l.v.DeleteLabelValues(p[:]...)
+			l.total -= records
+			delete(l.of, p)
+		}
+	}
+	return l.total
+}
+
+// maker makes collectors and registers them.
+type maker struct{ r prometheus.Registerer }
+
+func (m maker) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	m.r.MustRegister(c)
+	return c
+}
+
+func (m maker) gauge(name, help string) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	m.r.MustRegister(g)
+	return g
+}
+
+// unknown is a gauge whose value is not known until it is set.
+func (m maker) unknown(name, help string) prometheus.Gauge {
+	g := m.gauge(name, help)
+	g.Set(math.NaN())
+	return g
+}
+
+// histogram has buckets from 100 µs to 13 s, each twice the one before.
+func (m maker) histogram(name, help string) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 18)})
+	m.r.MustRegister(h)
+	return h
+}
+
+// lag is shared by a learner and a scorer in one process: they read different
+// topics.
+func (m maker) lag() *Lag {
+	v := m.shared("accrete_lag_records", "Records between the position and the high watermark, over all partitions.")
+	return &Lag{v: v, of: map[[2]string]int64{}}
+}

@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Scorer holds the collectors of a scorer.
+type Scorer struct {
+	Step        prometheus.Gauge
+	ModelTime   prometheus.Gauge // Unix seconds
+	Scored      prometheus.Counter
+	Quarantined prometheus.Counter
+	Gap         prometheus.Counter
+	LogBroken   prometheus.Gauge // 1 or 0
+
+	refused  *prometheus.CounterVec
+	mode     *prometheus.GaugeVec
+	compared *prometheus.GaugeVec
+
+	HTTPRows prometheus.Counter
+	HTTP     prometheus.Histogram // seconds
+	requests *prometheus.CounterVec
+	logged   *prometheus.CounterVec
+
+	Lag     *Lag
+	Blocked *Blocked
+}
+
+// Request counts a request for predictions with the status code of its answer.
+func (s *Scorer) Request(code, rows int, took time.Duration) {
+	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
+	s.HTTPRows.Add(float64(rows))
+	s.HTTP.Observe(took.Seconds())
+}
+
+// Logged counts rows by what became of them in the topic of requests: acknowledged,
+// dropped or late.
+func (s *Scorer) Logged(outcome string, rows int) {
+	s.logged.WithLabelValues(outcome).Add(float64(rows))
+}
+
+// Refused counts a snapshot that is not served, for a reason: damaged or gate.
+func (s *Scorer) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
+
+// Mode sets how the snapshot served is chosen: follow, hold or pin.
+func (s *Scorer) Mode(mode string) {
+	for _, m := range []string{"follow", "hold", "pin"} {
+		is := 0.0
+		if m == mode {
+			is = 1
+		}
+		s.mode.WithLabelValues(m).Set(is)
+	}
+}
+
+// Challenge sets the metric of the gate for the newest snapshot and for the one that was
+// served when it was written.
+func (s *Scorer) Challenge(challenger, champion float64) {
+	s.compared.WithLabelValues("challenger").Set(challenger)
+	s.compared.WithLabelValues("champion").Set(champion)
+}
+
+// NewScorer returns the collectors of a scorer of the model, registered with r. It
+// panics if r already has them.
+func NewScorer(model string, r prometheus.Registerer) *Scorer {
+	r = ofModel(model, r)
+	m := maker{r}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_http_requests_total",
+		Help: "Requests for predictions over HTTP, by status code of the answer.",
+	}, []string{"code"})
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_refused_snapshots_total",
+		Help: "Snapshots that are not served, by reason: damaged, or gate.",
+	}, []string{"reason"})
+	mode := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_scorer_serving",
+		Help: "1 for how the snapshot in use is chosen: follow (the newest that passes the gate), hold or pin; 0 for the others.",
+	}, []string{"mode"})
+	compared := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_scorer_gate",
+		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
+	}, []string{"snapshot"})
+	logged := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_requests_topic_rows_total",
+		Help: "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).",
+	}, []string{"outcome"})
+	r.MustRegister(requests, refused, mode, compared, logged)
+	return &Scorer{
+		logged:  logged,
+		refused: refused, mode: mode, compared: compared,
+		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
+		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
+		requests: requests,
+
+		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
+		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
+		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
+		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
+		Gap:         m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
+		LogBroken:   m.gauge("accrete_scorer_log_broken", "1 while the model log is damaged, truncated or missing, and the scorer continues with its last valid model; 0 otherwise."),
+		Lag:         m.lag(),
+		Blocked:     m.blocked(),
+	}
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/synth"
+)
+
+// world is one run of the test: a broker, a topic of examples, and the model
+// whose learners are killed.
+type world struct {
+	options
+	dir     string
+	bin     string
+	server  *server // the embedded broker; nil if another one was given
+	client  *ingest.Client
+	rng     *rand.Rand
+	topic   string
+	fed     int // examples in the topic
+	values  [][]byte
+	garbage map[int]bool // examples that belong in quarantine
+	metrics string       // address of the metrics of the killed learners
+	began   int64        // timestamp of the first example
+	file    string       // path of the examples as a file
+	log     *modelLog
+	answer  *predictions
+	chunk   string // chunk size of a snapshot
+	share   int    // examples fed for each fault other than the kills
+
+	toScore string // topic that the scorers read
+}
+
+// begin builds the program, starts the broker and creates the topic.
+func begin(ctx context.Context, o options) (w *world, end func(), err error) {
+	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	if o.refit > 0 {
+		w.chunk = "1KiB" // the models are small
+	}
+	var ends []func()
+	end = func() {
+		for _, f := range slices.Backward(ends) {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "accrete-crash-"); err != nil {
+		return w, end, err
+	}
+	if o.keep {
+		o.log("keeping %s", w.dir)
+	} else {
+		ends = append(ends, func() { os.RemoveAll(w.dir) })
+	}
+	if err := w.build(ctx); err != nil {
+		return w, end, err
+	}
+	if w.brokers == "" {
+		w.server = w.newServer()
+		if err := w.server.start(); err != nil {
+			return w, end, err
+		}
+		ends = append(ends, func() { w.server.stop(syscall.SIGTERM) })
+		w.brokers = w.server.address
+	} else if o.outages+o.resets > 0 || o.soak > 0 {
+		return w, end, errors.New("outages, resets and a soak need a broker of their own: the embedded one, or --kafka for outages")
+	}
+	if w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ","), Compression: ingest.Zstd}); err != nil {
+		return w, end, err
+	}
+	ends = append(ends, w.client.Close)
+	if w.metrics, err = freeAddress(); err != nil {
+		return w, end, err
+	}
+	return w, end, w.prepare(ctx)
+}
+
+func (w *world) build(ctx context.Context) error {
+	w.bin = filepath.Join(w.dir, "accrete")
+	args := []string{"build", "-o", w.bin}
+	var tags []string
+	if w.planted != "" {
+		tags = append(tags, "planted")
+	}
+	if w.options.failpoints {
+		tags = append(tags, "failpoints")
+	}
+	args = append(args, "-tags", strings.Join(tags, ","))
+	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/accrete-ml/accrete/cmd/accrete")...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// prepare draws the examples and creates their topic.
+func (w *world) prepare(ctx context.Context) error {
+	s := synth.Stream{Seed: 7}
+	w.garbage = map[int]bool{}
+	x := make([]float64, synth.Dim)
+	var table, lines strings.Builder
+	for i := range x {
+		fmt.Fprintf(&table, "x%d,", i)
+	}
+	table.WriteString("y\n")
+	for i := range w.examples {
+		class := s.At(int64(i), x)
+		v := []byte(`{"features":{`)
+		for j, f := range x {
+			text := strconv.FormatFloat(f, 'g', 5, 64)
+			if j > 0 {
+				v = append(v, ',')
+			}
+			v = fmt.Appendf(v, `"x%d":%s`, j, text)
+			table.WriteString(text + ",")
+		}
+		name := string(rune('a' + class))
+		table.WriteString(name + "\n")
+		if v = fmt.Appendf(v, `},"label":"%s"}`, name); w.mixed {
+			if v = mixed(x, name, i, w.examples); v == nil {
+				v = garbage(i)
+				w.garbage[i] = true
+			}
+		}
+		w.values = append(w.values, v)
+		if len(v) > 0 { // an empty line is no row
+			lines.Write(append(slices.Clip(v), '\n'))
+		}
+	}
+	w.file = filepath.Join(w.dir, "examples")
+	text := table.String()
+	if w.mixed {
+		text = lines.String()
+	}
+	if err := os.WriteFile(w.file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
+	w.toScore = w.topic + "-asked"
+	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
+}
+
+// feed appends examples to the topic, up to the given number, round-robin over
+// its partitions.
+func (w *world) feed(ctx context.Context, to int) error {
+	to = min(to, w.examples)
+	byPartition := make([][]ingest.Record, w.partitions)
+	for i := w.fed; i < to; i++ {
+		p := i % w.partitions
+		byPartition[p] = append(byPartition[p], ingest.Record{Time: w.began + int64(i), Key: strconv.AppendInt(nil, int64(i), 10), Value: w.values[i]})
+	}
+	p := w.client.Producer()
+	for i, rs := range byPartition {
+		if err := p.Publish(ctx, w.topic, i, rs); err != nil {
+			return err
+		}
+	}
+	w.fed = to
+	return nil
+}
+
+// features is the number of random features of the killed models. It is small
+// so that there is time for many kills.
+const features = 256
+
+// config writes the configuration of a model of this run and returns its path.
+// Snapshots are frequent and in small chunks so that kills interrupt them. With
+// refits the model is one that can be solved equally often.
+func (w *world) config(model string) string {
+	path := filepath.Join(w.dir, model+".yaml")
+	text := fmt.Sprintf(`model: %s
+kafka: {bootstrap.servers: "%s"}
+input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
+learner: {algorithm: %s, max_features: %d}
+snapshot: {every: 200ms, chunk: %s}
+refit: {every: %v, window: 500}
+http: {listen: "%s"}
+output: {delivery: %s}
+score: {topics: [%s], http.listen: "off"}
+`, w.model(model), w.brokers, w.topic, w.mixedInput(), w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
+	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
+		return path
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		panic(err)
+	}
+	return path
+}
+
+func (w *world) algorithm() string {
+	if w.refit > 0 {
+		return "all"
+	}
+	return "newton"
+}
+
+func (w *world) model(name string) string { return w.topic + "-" + name }
+
+// accrete runs a command to completion and returns the last line of its output.
+func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
+	line, _, err := w.command(ctx, args...)
+	return line, err
+}
+
+// command does the same as accrete and also returns the state of the exited
+// process.
+func (w *world) command(ctx context.Context, args ...string) (line []byte, ended *os.ProcessState, err error) {
+	out, ended, err := w.output(ctx, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return []byte(lines[len(lines)-1]), ended, nil
+}
+
+// output is command for commands that print more than one line.
+func (w *world) output(ctx context.Context, args ...string) (out []byte, ended *os.ProcessState, err error) {
+	cmd := exec.CommandContext(ctx, w.bin, args...)
+	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err = cmd.Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return out, cmd.ProcessState, nil
+}
