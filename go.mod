@@ -40,6 +40,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.44.3 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.8 // indirect
 	github.com/aws/smithy-go v1.28.8 // indirect
+	github.com/bufbuild/protocompile v0.14.1 // indirect
 	github.com/twmb/franz-go/pkg/sr v1.8.0 // indirect
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/sr/srfake"
@@ -40,12 +41,12 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want snapshot.Hash
-	for _, format := range append([]string{"json", "vw"}, decode.SchemaFormats()...) {
+	for _, format := range append([]string{"json", "vw", "cloudevents"}, decode.SchemaFormats()...) {
 		t.Run(format, func(t *testing.T) {
 			in := kafkatest.Name(format)
 			cfg, _ := learntest.Config(c, format, in)
 			cfg.Decode = decode.Config{Format: format, Label: "label", Infer: true, Missing: "impute"}
-			framed := format != "json" && format != "vw"
+			framed := slices.Contains(decode.SchemaFormats(), format)
 			var client *registry.Client
 			if framed {
 				cfg.Decode.Framed, cfg.Schemas, client = true, schemas, schemas

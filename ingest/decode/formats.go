@@ -56,6 +56,9 @@ type format struct {
 var formats = []format{
 	jsonFormat,
 	avroFormat,
+	protobufFormat,
+	jsonSchemaFormat,
+	cloudEventsFormat,
 	vwFormat,
 	float32Format,
 	npyFormat,

@@ -126,7 +126,9 @@ func schemaID(head []byte) string {
 }
 
 // Framed reports whether records name schemas.
-func (d *Decoder) Framed() bool { return d.config.Framed }
+func (d *Decoder) Framed() bool {
+	return d.config.Framed || d.format.schemaType != "" && d.format.compile == nil
+}
 
 // Unknown returns the id of the schema that a record needs and the Decoder does not have;
 // false if it has it, or needs none. header is that of the record, nil if it has none.

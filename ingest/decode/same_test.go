@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"testing"
 
 	schema "github.com/twmb/avro"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // written are rows of numbers, and a label that is the last, in every format that needs no
@@ -208,11 +212,29 @@ func BenchmarkNumbers(b *testing.B) {
 		b.Fatal(err)
 	}
 	records["avro"] = []string{string(encoded)}
-	for _, name := range []string{"json", "vw", "float32", "avro"} {
+	var message []byte
+	descriptor := &descriptorpb.DescriptorProto{Name: proto.String("R")}
+	for i, v := range row {
+		message = protowire.AppendTag(message, protowire.Number(i+1), protowire.Fixed64Type)
+		message = protowire.AppendFixed64(message, math.Float64bits(float64(v)))
+		descriptor.Field = append(descriptor.Field, &descriptorpb.FieldDescriptorProto{
+			Name: proto.String(fmt.Sprintf("_%d", i)), Number: proto.Int32(int32(i + 1)),
+			Type: descriptorpb.FieldDescriptorProto_TYPE_DOUBLE.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+		})
+	}
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{
+		{Name: proto.String("r.proto"), Syntax: proto.String("proto3"), MessageType: []*descriptorpb.DescriptorProto{descriptor}},
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	records["protobuf"] = []string{string(message)}
+	readers := map[string]string{"avro": wide, "protobuf": base64.StdEncoding.EncodeToString(set)}
+	for _, name := range []string{"json", "vw", "float32", "avro", "protobuf"} {
 		b.Run(name, func(b *testing.B) {
 			c := Config{Format: name, Label: "50", Infer: true}
-			if name == "avro" {
-				c.Reader, c.Label = wide, "_50"
+			if text, ok := readers[name]; ok {
+				c.Reader, c.Label = text, "_50"
 			}
 			d, err := New(c, Schema{})
 			if err != nil {

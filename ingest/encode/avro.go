@@ -154,14 +154,9 @@ var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // deriveAvro returns a schema for records like an example.
 func deriveAvro(example []byte, r Roles) (string, error) {
-	inputs, others, err := members(example, r)
+	inputs, err := fieldsOf(example, r)
 	if err != nil {
 		return "", err
-	}
-	for _, name := range append(append([]string{}, r.Labels...), r.Weight, r.Key) {
-		if v, ok := others[name]; ok {
-			inputs = append(inputs, member{name, v})
-		}
 	}
 	type field struct {
 		Name    string `json:"name"`

@@ -4,6 +4,7 @@ package encode
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,6 +30,8 @@ func New(format string, r Roles) (Writer, error) {
 	switch format {
 	case "", "json":
 		return asIs{}, nil
+	case "cloudevents":
+		return events{}, nil
 	case "vw":
 		return vowpal{r}, nil
 	case "float32":
@@ -40,6 +43,15 @@ func New(format string, r Roles) (Writer, error) {
 type asIs struct{}
 
 func (asIs) Write(example []byte) ([]byte, []ingest.Header, error) { return example, nil, nil }
+
+// events writes an example as the data of an event.
+type events struct{}
+
+func (events) Write(example []byte) ([]byte, []ingest.Header, error) {
+	id := sha256.Sum256(example)
+	b := fmt.Appendf(nil, `{"specversion":"1.0","id":"%x","source":"/accrete/feed","type":"example","datacontenttype":"application/json","data":`, id[:16])
+	return append(append(b, example...), '}'), []ingest.Header{{Key: "content-type", Value: []byte("application/cloudevents+json")}}, nil
+}
 
 // member is a field of an example: a string, a json.Number, a bool, nil, a list or an object.
 type member struct {

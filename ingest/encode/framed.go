@@ -37,7 +37,9 @@ var kinds = map[string]struct {
 	with   func(schema string, r Roles) (schemaWriter, error)
 	derive func(example []byte, r Roles) (string, error)
 }{
-	"avro": {"AVRO", newAvro, deriveAvro},
+	"avro":        {"AVRO", newAvro, deriveAvro},
+	"protobuf":    {"PROTOBUF", newProtobuf, deriveProtobuf},
+	"json-schema": {"JSON", newJSONSchema, deriveJSONSchema},
 }
 
 // WithSchema returns the Writer of a format with a schema: that of text, or the newest of
@@ -47,6 +49,9 @@ func WithSchema(ctx context.Context, format, text string, r Roles, client *regis
 	kind, ok := kinds[format]
 	if !ok {
 		return New(format, r)
+	}
+	if client == nil && format == "json-schema" {
+		return nil, errors.New("records of the format json-schema name a schema of a registry: set input.registry.url")
 	}
 	if client == nil {
 		w, err := kind.with(text, r)

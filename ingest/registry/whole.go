@@ -26,6 +26,13 @@ func (c *Client) whole(ctx context.Context, id string, s sr.Schema) (w decode.Wr
 	if s.Type == sr.TypeAvro && len(parts) > 0 {
 		w.Text, err = joined(s.Schema, parts)
 	}
+	if s.Type == sr.TypeProtobuf {
+		imports := map[string]string{}
+		for _, p := range parts {
+			imports[p.name] = p.text
+		}
+		w.Text, err = Proto(ctx, s.Schema, imports)
+	}
 	if err != nil {
 		return w, fmt.Errorf("schema %s: %w", id, err)
 	}

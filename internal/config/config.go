@@ -133,7 +133,9 @@ type Input struct {
 	// Format of the record values. A JSON value is a flat object such as
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
-	// avro: Avro's binary encoding, whose schema is in input.registry or in input.schema. vw:
+	// avro, protobuf: the encodings of Avro and of Protocol Buffers, whose schema is in
+	// input.registry or in input.schema. json-schema: JSON behind the id of a schema in a
+	// registry. cloudevents: JSON in the data of an event in structured mode. vw:
 	// a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which input.label
 	// is the index of the label. See docs/formats.md.
 	Format string `key:"format" default:"json" oneof:"formats"`

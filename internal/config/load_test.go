@@ -79,7 +79,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  lambda: -1\n", `config.yaml:8:11: learner.lambda: -1 is too small: the minimum is 0`},
 		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the minimum is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
-		{least + "  format: xml\n", `config.yaml:7:11: input.format: unknown value "xml": want one of json, avro, vw, float32`},
+		{least + "  format: xml\n", `config.yaml:7:11: input.format: unknown value "xml": want one of json, avro, protobuf, json-schema, cloudevents, vw, float32`},
 		{least + "  on_gap: skip\n", `config.yaml:7:11: input.on_gap: unknown value "skip": want one of stop, record`},
 		{least + "  batch: {size: 0}\n", `config.yaml:7:17: input.batch.size: 0 is too small: the minimum is 1`},
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a duration: want a number with a unit, for example 5ms, 10s, 1m or 2h`},
@@ -161,7 +161,7 @@ func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{
 		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, key, weight, columns, missing, unknown, lags, on_gap, max_classes, batch`,
-		`config.yaml:8:11: input.format: unknown value "xml": want one of json, avro, vw, float32`,
+		`config.yaml:8:11: input.format: unknown value "xml": want one of json, avro, protobuf, json-schema, cloudevents, vw, float32`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
 		`--set nonsense: want key=value, for example input.topics=a,b`,

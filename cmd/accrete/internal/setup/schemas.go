@@ -53,5 +53,12 @@ func reader(c *config.Config) (string, error) {
 	if err != nil {
 		return "", exit.Refuse(c.At("input.schema", err))
 	}
+	if c.Input.Format == "protobuf" {
+		set, err := registry.Proto(context.Background(), string(text), nil)
+		if err != nil {
+			return "", exit.Refuse(c.At("input.schema", err))
+		}
+		return set, nil
+	}
 	return string(text), nil
 }
