@@ -38,7 +38,6 @@ type plan interface {
 // framed is what the registry's framing of a record says.
 type framed struct {
 	head []byte // the bytes that say it
-	id   string // of the schema; not set by split
 	body []byte
 }
 

@@ -63,7 +63,6 @@ type node struct {
 	per      int64 // units in a second, of a time
 	symbols  [][]byte
 	children []*node
-	index    [][]byte  // paths of the elements of an array, as far as they were needed
 	value    leaf.Leaf // of a constant
 }
 
