@@ -25,7 +25,7 @@ const (
 	MaxValues = 1_000_000 // of a request
 
 	atOnce     = 32          // requests that are decoded and predicted
-	patience   = time.Second // for which others wait, before they are refused
+	busyWait   = time.Second // for which others wait, before they are refused
 	retryAfter = "1"         // seconds
 	loadWithin = 10 * time.Second
 
@@ -219,7 +219,7 @@ func (s *Server) limited(r *http.Request, f handler) (result, *failure) {
 	if fault != nil {
 		return result{}, fault
 	}
-	late := time.NewTimer(patience)
+	late := time.NewTimer(busyWait)
 	defer late.Stop()
 	select {
 	case s.busy <- struct{}{}:

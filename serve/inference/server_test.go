@@ -312,10 +312,10 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 		}
 		c, start := client{t, mux}, time.Now()
 		c.ask("POST", "/predict", `{"amount":1}`, 429)
-		if waited := time.Since(start); waited != patience {
+		if waited := time.Since(start); waited != busyWait {
 			t.Errorf("waited for %v", waited)
 		}
-		time.AfterFunc(patience/2, func() { <-s.busy })
+		time.AfterFunc(busyWait/2, func() { <-s.busy })
 		c.ask("POST", "/predict", `{"amount":1}`, 200)
 		if fmt.Sprint(codes) != "[429 0 200 1]" {
 			t.Errorf("observed %v", codes)

@@ -177,15 +177,15 @@ func (w *Writer) serve(ctx context.Context) {
 	}
 }
 
-// patience is the time after which an attempt to write is reported as trouble, and between
+// slowAfter is the time after which an attempt to write is reported as trouble, and between
 // attempts after an error for which a retry alone is no remedy.
-const patience = time.Second
+const slowAfter = time.Second
 
 func pause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(patience):
+	case <-time.After(slowAfter):
 		return true
 	}
 }
@@ -219,7 +219,7 @@ func (w *Writer) write(ctx context.Context, p part) error {
 	w.mu.Lock()
 	attempt := w.attempts
 	w.mu.Unlock()
-	slow := time.AfterFunc(patience, func() {
+	slow := time.AfterFunc(slowAfter, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.attempts == attempt {
