@@ -42,6 +42,7 @@ var ways = map[string]string{
 	"descent":               "all/precond//",
 	"descent.defaultCap":    "cdsg///",
 	"descent.ChoiceRows":    "all///",
+	"descent.smallSizes":    "all///",
 	"descent.forgetFactor":  "all//forget/",
 	"descent.ceilingMargin": "all///",
 	"descent.adagradStep":   "all/adagrad//",
