@@ -210,7 +210,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	defer b.Close()
 	config := filepath.Join(dir, "accrete.yaml")
 	write := func(metric string) {
-		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 64}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
+		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 64, mixture: off}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
