@@ -66,7 +66,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 128, mixture: off}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
+	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 128}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
