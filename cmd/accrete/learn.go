@@ -156,7 +156,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, s, setup.Passed(c), log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, setup.Passed(c), log, collectors.Request), stop}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner
