@@ -92,7 +92,7 @@ func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 
 func (w *world) build(ctx context.Context) error {
 	w.bin = filepath.Join(w.dir, "accrete")
-	args := []string{"build", "-o", w.bin}
+	args := []string{"build", "-ldflags=-s -w", "-o", w.bin} // nothing debugs it
 	var tags []string
 	if w.planted != "" {
 		tags = append(tags, "planted")
