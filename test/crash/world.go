@@ -180,13 +180,14 @@ const features = 256
 
 // config writes the configuration of a model of this run and returns its path.
 // Snapshots are frequent and in small chunks so that kills interrupt them. With
-// refits the model is one that can be solved equally often.
+// refits the model is one that can be solved equally often. It has no mixture: the oracle
+// predicts as the algorithm does, and a scorer as the learner.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
-learner: {algorithm: %s, max_features: %d}
+learner: {algorithm: %s, max_features: %d, mixture: off}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "%s"}
