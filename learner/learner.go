@@ -162,7 +162,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.AddDecision(served, mixed, y.Class, weight)
 	}
 	if weight > 0 && p.Size > 0 {
-		l.rules.AddResiduals(l.points(served), l.points(mixed), p.leverage(i), y)
+		l.addResiduals(p, i, served, mixed, y)
 	}
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
