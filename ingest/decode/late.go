@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -176,7 +177,7 @@ func TimeAt(b []byte, path string) (int64, error) {
 	seconds, ok := v.num, v.kind == num
 	switch {
 	case v.kind == text:
-		seconds, ok = parseTime(v.text)
+		seconds, ok = times.Parse(v.text)
 	case ok && math.Abs(seconds) >= 1e11:
 		seconds /= 1000
 	}
