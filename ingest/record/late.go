@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -78,6 +79,20 @@ func joined(c *join.Config, source string, r *ingest.Record, key []byte) (l Late
 		l.Time, err = decode.TimeAt(r.Value, c.Time)
 	}
 	return l, err
+}
+
+// TimeOf returns the time of a record with features or a label, and the smallest number for
+// one that has none.
+func TimeOf(c *join.Config, r *ingest.Record) int64 {
+	if c.Time == "" {
+		return r.Time
+	}
+	if r.Unread == nil && r.Value != nil {
+		if at, err := decode.TimeAt(r.Value, c.Time); err == nil {
+			return at
+		}
+	}
+	return math.MinInt64
 }
 
 // maxJoinKey bounds the keys that labels are joined by, in bytes, because a model holds many

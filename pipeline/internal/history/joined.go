@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -62,9 +63,7 @@ func (h *History) joined(b *Decided) *Decided {
 	j.out.Items, j.out.Batch = make([]Item, 0, len(b.Items)), learner.Batch{}
 	j.out.Batch.Reset(len(b.Schema.Columns))
 	j.out.Batch.Grow(len(b.Items))
-	for _, it := range b.Items {
-		j.add(it)
-	}
+	j.merge()
 	if types, err := b.Schema.ColumnTypes(); err == nil { // it is of a decoder
 		j.out.Batch.SetTypes(types)
 	}
@@ -75,11 +74,56 @@ func (h *History) joined(b *Decided) *Decided {
 type joining struct {
 	*History
 	in  *Decided
-	row int // of in
 	out Decided
 }
 
-func (j *joining) add(it Item) {
+// merge adds the records of all partitions by their times. Those of one partition stay in
+// their order, so that the outcome for a single one does not depend on where BATCHes end.
+func (j *joining) merge() {
+	type run struct {
+		items []Item
+		row   int // of the first item that is one
+	}
+	var runs []run
+	rest, row := j.in.Items, 0
+	for _, r := range j.in.Ranges {
+		runs = append(runs, run{rest[:r.Records], row})
+		for _, it := range rest[:r.Records] {
+			if it.isRow() {
+				row++
+			}
+		}
+		rest = rest[r.Records:]
+	}
+	for range j.in.Items {
+		first, earliest := -1, int64(0)
+		for i := range runs {
+			if len(runs[i].items) == 0 {
+				continue
+			}
+			at := int64(math.MinInt64)
+			if it := &runs[i].items[0]; it.Err == nil {
+				at = it.late.Time
+			}
+			if first < 0 || at < earliest {
+				first, earliest = i, at
+			}
+		}
+		r := &runs[first]
+		it := r.items[0]
+		j.add(it, r.row)
+		r.items = r.items[1:]
+		if it.isRow() {
+			r.row++
+		}
+	}
+}
+
+// isRow reports whether a decided record is a row.
+func (it *Item) isRow() bool { return it.Err == nil && !it.late.Only }
+
+// add adds a record, which is the given row of the BATCH if it is one.
+func (j *joining) add(it Item, row int) {
 	if it.Err != nil {
 		j.out.Items = append(j.out.Items, it)
 		return
@@ -99,8 +143,7 @@ func (j *joining) add(it Item) {
 		return
 	}
 	batch := &j.in.Batch
-	x, y, weight, key := batch.X(j.row), batch.Label(j.row), batch.Weight(j.row), batch.Key(j.row)
-	j.row++
+	x, y, weight, key := batch.X(row), batch.Label(row), batch.Weight(row), batch.Key(row)
 	if y.Task != learner.Auto {
 		j.join.Labelled(it.late.Key, it.late.Time, y)
 		j.append(it, x, y, weight, key)
