@@ -68,13 +68,17 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	_, key, err := setup.Keys(c)
+	if err != nil {
+		return err
+	}
 	var paths []func(*http.ServeMux)
 	if endpoint != nil {
 		defer endpoint.close()
 		paths = append(paths, endpoint.paths)
 	}
 	board := page.NewBoard(time.Now)
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, paths}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), paths}
 	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err

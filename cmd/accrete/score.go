@@ -111,7 +111,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 			board.Answered(took)
 		}))
 	}
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, answers}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), answers}
 	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err

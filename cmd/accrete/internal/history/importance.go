@@ -1,27 +1,20 @@
 package history
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// importance is how much a column matters, see learner.Model.Importance.
-type importance struct {
-	Name  string  `json:"name"`
-	Index float64 `json:"total_effect"`
-}
-
 // importanceOf returns the importances of the input fields of a snapshot, the largest first.
-func importanceOf(s *snapshot.Snapshot) ([]importance, error) {
+func importanceOf(s *snapshot.Snapshot) ([]serve.Importance, error) {
 	if s == nil {
 		return nil, exit.Refuse(errors.New("there is no snapshot yet"))
 	}
@@ -33,27 +26,14 @@ func importanceOf(s *snapshot.Snapshot) ([]importance, error) {
 	if err != nil {
 		return nil, exit.Refuse(err)
 	}
-	indices, err := m.Importance()
+	all, err := serve.ImportanceOf(&schema, m)
 	if err != nil {
 		return nil, exit.Refuse(err)
 	}
-	fields := schema.Fields()
-	all := make([]importance, len(fields))
-	for i, f := range fields {
-		to := len(indices) // columns of a text, and the key of a time, belong to the field before them
-		if i+1 < len(fields) {
-			to = fields[i+1].At
-		}
-		all[i].Name = f.Name
-		for _, v := range indices[f.At:to] {
-			all[i].Index += v
-		}
-	}
-	slices.SortStableFunc(all, func(a, b importance) int { return cmp.Compare(b.Index, a.Index) })
 	return all, nil
 }
 
-func importanceText(all []importance) string {
+func importanceText(all []serve.Importance) string {
 	var b strings.Builder
 	for _, v := range all {
 		fmt.Fprintf(&b, "importance   %.3f  %s\n", v.Index, v.Name)
