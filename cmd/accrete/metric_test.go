@@ -14,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/metric"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/papers/tasks"
-	"github.com/accrete-ml/accrete/learner"
+	learned "github.com/accrete-ml/accrete/learner/metric"
 )
 
 // tenants writes tasks to a file with a column that names the tenant.
@@ -59,7 +59,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f learner.MetricFile
+	var f learned.File
 	if err := json.Unmarshal(text, &f); err != nil || len(f.Columns) != dim || len(f.Shared) != dim*dim || len(f.Own) != 4 || len(f.Own["t3"]) != dim*dim {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/accrete-ml/accrete/ingest/decode/npy"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -153,7 +154,7 @@ const headBytes = 32 << 10
 func foreign(head []byte) error {
 	start := bytes.TrimSpace(head)
 	switch {
-	case bytes.HasPrefix(head, []byte(npyMagic)):
+	case bytes.HasPrefix(head, []byte(npy.Magic)):
 		return nil
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -79,7 +79,7 @@ func Skippable(err error) error {
 const mostMetric = 1 << 30
 
 // ReadMetric reads a file written by accrete metric --save.
-func ReadMetric(path string) (*learner.Metric, error) {
+func ReadMetric(path string) (*metric.Metric, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func ReadMetric(path string) (*learner.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := learner.ParseMetric(text)
+	m, err := metric.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
