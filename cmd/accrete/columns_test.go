@@ -68,7 +68,7 @@ func flights(t *testing.T, dir string) string {
 func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	path, saved := flights(t, dir), filepath.Join(dir, "m.snap")
-	code, stdout, stderr := call(t, nil, "fit", path, "--max-features", "64", "--save", saved, "--print-columns")
+	code, stdout, stderr := call(t, nil, "fit", path, "--max-features", "64", "--mixture", "off", "--save", saved, "--print-columns")
 	if code != exit.Done {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -111,11 +111,11 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	if code != exit.Done || !strings.Contains(stdout, "carrier:category") || !strings.Contains(stdout, "true:boolean") {
 		t.Errorf("lint: exit %d\n%s%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--columns", "id:id,flight:ignored,carrier:category", "--print-columns")
+	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--mixture", "off", "--columns", "id:id,flight:ignored,carrier:category", "--print-columns")
 	if code != exit.Done || !strings.Contains(stdout, "from 1 input") || !strings.Contains(stdout, "    carrier: category\n    flight: ignored\n    id: id\n") {
 		t.Errorf("fit with declared columns: exit %d\n%s%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--columns", "id:id,flight:id")
+	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--mixture", "off", "--columns", "id:id,flight:id")
 	if code != exit.Done || !strings.Contains(stdout, "from 4 inputs") || strings.Contains(stdout, "identifier") {
 		t.Errorf("fit without ids: exit %d\n%s%s", code, stdout, stderr)
 	}

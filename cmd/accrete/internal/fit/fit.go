@@ -38,7 +38,7 @@ type Command struct {
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9, quantile:0.1,0.5,0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
-	Mixture     string   `enum:"off,on,auto" default:"off" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square, otherwise off (${default})."`
+	Mixture     string   `enum:"auto,on,off" default:"auto" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square, otherwise off (${default})."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
 	Variance    bool     `help:"Estimate the variance of the label around each prediction of a regression; intervals are wider where little has been learned."`
 	Monitor     int      `default:"500" help:"Compares the inputs of every N rows with those of a reference of 4 × N rows; N is at least 250. 0: no monitor (${default})."`
