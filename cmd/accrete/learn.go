@@ -159,8 +159,12 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
+	passed, err := setup.Passed(c)
+	if err != nil {
+		return nil, err
+	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, s, setup.Passed(c), log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, s, passed, log, collectors.Request), stop}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

@@ -31,6 +31,7 @@ type Decided struct {
 	Columns      *event.Columns    // what has changed of the columns; nil for nothing
 	Schemas      []modellog.Schema // that the BATCH is the first to need
 	values       record.Values
+	redact       *record.Redaction
 }
 
 // Item is one record of a BATCH.
@@ -44,7 +45,8 @@ type Item struct {
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
-	Values record.Values // what errors and samples may show of a record
+	Values record.Values     // what errors and samples may show of a record
+	Redact *record.Redaction // likewise
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
@@ -92,7 +94,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, Schemas: d.fetched}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -112,7 +114,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
-				it.Err = d.Values.Reason(err)
+				it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -193,7 +195,8 @@ func (d *Decided) Bad() (all []event.Bad) {
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
 			var sample []byte
 			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
-				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+				v := d.redact.Sample(it.Record.Value)
+				sample = slices.Clone(v[:min(len(v), sampleBytes)])
 			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}
