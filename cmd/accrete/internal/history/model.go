@@ -9,7 +9,6 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -22,7 +21,7 @@ type model struct {
 	Capacity *capacity       `json:"capacity,omitempty"` // null before the first snapshot
 	Mixture  *float64        `json:"mixture,omitempty"`  // share of the algorithm in the mixture of a scorer
 
-	Importance []serve.Importance `json:"importance,omitempty"` // with --importance, the largest first
+	Importance []importance `json:"importance,omitempty"` // with --importance, the largest first
 }
 
 // capacity is how many random features a model has, and how many it can have.

@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"github.com/accrete-ml/accrete/serve"
 )
+
+// Importance is how much an input field matters for the scores of a model.
+type Importance struct {
+	Name  string
+	Index float64 // see learner.Model.Importance
+}
 
 // Importances returns how much each input field of the newest snapshot matters, the largest
 // first, and the step of that snapshot.
-type Importances func(context.Context) (all []serve.Importance, step int64, err error)
+type Importances func(context.Context) (all []Importance, step int64, err error)
 
 // importances are those computed last.
 type importances struct {
-	all  []serve.Importance
+	all  []Importance
 	step int64
 	err  error
 	of   string // state hash of the newest snapshot when they were computed

@@ -22,7 +22,6 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -171,9 +170,9 @@ func TestPageShowsWhatIsServed(t *testing.T) {
 	f := newFixture(t, "m")
 	f.page.info.Options = append(f.page.info.Options, config.Value{Key: "gate.metric", Text: "loss"})
 	asked := make(chan struct{}, 9)
-	f.page.info.Importances = func(context.Context) ([]serve.Importance, int64, error) {
+	f.page.info.Importances = func(context.Context) ([]Importance, int64, error) {
 		asked <- struct{}{}
-		return []serve.Importance{{Name: "amount", Index: 0.75}, {Name: evil, Index: 0.25}}, 4321, nil
+		return []Importance{{Name: "amount", Index: 0.75}, {Name: evil, Index: 0.25}}, 4321, nil
 	}
 	html, _ := f.get(t, "/")
 	for _, want := range []string{"Nothing is served before the first snapshot", "Known once there is a snapshot"} {
