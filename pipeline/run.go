@@ -110,6 +110,7 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 		if err := l.gate.follow(ctx, l.journal); err != nil {
 			return nil // g.Wait returns why
 		}
+		l.serves()
 		if err := l.saveIfDue(ctx, g); err != nil {
 			return err
 		}

@@ -540,6 +540,17 @@ type Output struct {
 	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
 	// tracestate.
 	Headers string `key:"headers" default:"all" oneof:"all trace"`
+
+	// Fields of an input record that are left out wherever a record is written or displayed:
+	// in the member input of predictions, and of invalid records in the quarantine topic, the
+	// log, on the live page and in accrete tail. Members of the record, or paths as
+	// customer.email. With :hash after it a field is replaced by its SHA-256. It does not
+	// affect what is learned; docs/privacy.md has the limits. May be changed at any time.
+	Redact []string `key:"redact" example:"customer.email, customer.id:hash"`
+
+	// File with a secret of at least 16 bytes on its first line: the hashes of redact are then
+	// HMAC-SHA-256, so that values cannot be guessed from them without it.
+	RedactKey string `key:"redact_key_file" example:"/run/secrets/redact"`
 }
 
 // Quarantine configures the topic <model>.quarantine.

@@ -32,6 +32,7 @@ type Decided struct {
 	Columns      *event.Columns    // what has changed of the columns; nil for nothing
 	Schemas      []modellog.Schema // that the BATCH is the first to need
 	values       record.Values
+	redact       *record.Redaction
 	timeout      learner.Label // of rows without one, if labels come late
 }
 
@@ -50,7 +51,8 @@ type Item struct {
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
-	Values record.Values // what errors and samples may show of a record
+	Values record.Values     // what errors and samples may show of a record
+	Redact *record.Redaction // likewise
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
@@ -105,7 +107,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, Schemas: d.fetched, timeout: d.timeout}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -132,7 +134,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			}
 			switch {
 			case err != nil:
-				it.Err = d.Values.Reason(err)
+				it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -213,7 +215,8 @@ func (d *Decided) Bad() (all []event.Bad) {
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
 			var sample []byte
 			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
-				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+				v := d.redact.Sample(it.Record.Value)
+				sample = slices.Clone(v[:min(len(v), sampleBytes)])
 			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}

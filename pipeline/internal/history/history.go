@@ -255,7 +255,7 @@ func (h *History) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *History) quarantine(out *Publication, it Item) {
-	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Quarantine)
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Passed.Redact, h.Limits.Quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
 }

@@ -22,7 +22,7 @@ import (
 func (d *Decider) label(b *Decided, it Item) Item {
 	late, err := record.DecodeLabel(d.decoder, it.Record)
 	if err != nil {
-		it.Err = d.Values.Reason(err)
+		it.Err = d.Redact.Reason(d.Values.Reason(err), it.Record.Value)
 		b.Counts.Quarantined++
 		return it
 	}

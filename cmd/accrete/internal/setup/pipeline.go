@@ -35,6 +35,10 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	passed, err := Passed(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	nu := 0.0
 	if d.Task == learner.Novelty {
 		nu = c.Learner.Nu
@@ -79,7 +83,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   auto,
-		Passed:        Passed(c),
+		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
 		SnapshotEvery: time.Duration(c.Snapshot.Every),
