@@ -228,3 +228,18 @@ func (l *Learner) addResiduals(p *PredictedBatch, i int, served, mixed []float64
 	}
 	l.rules.AddResiduals(l.points(served), l.points(mixed), leverage, y)
 }
+
+// firstSeen returns the values of the rows of p that were not predicted earlier.
+func (p *PredictedBatch) firstSeen() []float64 {
+	b := p.batch
+	if b.kept == nil {
+		return b.x[:p.rows*b.dim]
+	}
+	var x []float64
+	for i := range p.rows {
+		if b.kept[i] == nil {
+			x = append(x, b.X(i)...)
+		}
+	}
+	return x
+}

@@ -136,7 +136,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	if l.inputs != nil {
-		l.inputs.Add(p.batch.x[:p.rows*p.batch.dim], p.batch.dim, Clocks(p.batch.types))
+		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
