@@ -59,7 +59,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			}
 		}
 		if err := w.main.take(i, w.topic, w.partition, &rs[i]); err != nil {
-			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.quarantine.MaxMessageBytes))
+			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
 		}
 	}
 	w.main.answer(out)
