@@ -55,6 +55,7 @@ func (f *Fit) Add(row decode.Row) {
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
 	f.batch.SetTypes(row.Types)
+	f.batch.SetWindows(row.Windows)
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}
@@ -64,6 +65,7 @@ func (f *Fit) Add(row decode.Row) {
 }
 
 func (f *Fit) learn() {
+	f.learner.Observe(&f.batch)
 	for from := 0; from < f.batch.Len(); {
 		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
 		f.measure(pass, from)

@@ -81,6 +81,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
 	drifts := h.Learner.Progress().Drifts
 	rest := b.Items
+	h.Learner.Observe(&b.Batch)
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
 		rest = h.answer(out, b, from, pass, rest)
