@@ -336,8 +336,8 @@ type Learner struct {
 	// linear models that forget, smaller machines that follow changes and predictions from
 	// the last labels, by weights that follow their losses row by row; scorers mix the
 	// members that need no labels. auto: on for newton with the losses logistic, softmax and
-	// square; a model that was created without a mixture stays without. See docs/mixture.md.
-	Mixture string `key:"mixture" default:"off" oneof:"off on auto"`
+	// square; an existing model keeps what it was created with. See docs/mixture.md.
+	Mixture string `key:"mixture" default:"auto" oneof:"auto on off"`
 
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the
 	// probability on that maximises its F1 over the recent predictions. {fraud: 50}, or
