@@ -61,12 +61,13 @@ type Batch struct {
 	types   []ColumnType // of the columns; nil if all are numeric
 	windows *Windows     // nil if there are none
 	fresh   []bool       // examples that Observe has not seen; empty without windows
+	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.more, b.weights, b.keys, b.types = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil
+	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
 	b.windows, b.fresh = nil, b.fresh[:0]
 }
 

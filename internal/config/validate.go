@@ -27,6 +27,7 @@ func (c *Config) validate() Problems {
 	v.windows()
 	v.topics()
 	v.formats()
+	v.labels()
 	return v.problems
 }
 
