@@ -81,13 +81,13 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
 	if h.join != nil {
 		b = h.joined(b)
 	}
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
 	drifts := h.Learner.Progress().Drifts
 	rest := b.Items
-	h.Learner.Observe(&b.Batch)
 	for from := 0; from < b.Batch.Len(); {
 		rows := b.Batch.Slice(from, b.Batch.Len())
 		pass := h.Learner.Predict(rows)
