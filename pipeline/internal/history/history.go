@@ -61,6 +61,7 @@ type History struct {
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
 	encodes *decode.Schema  // schema of encoder
+	form    record.Form     // of encoder
 }
 
 // New returns the model before its first record.
@@ -165,9 +166,10 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
 func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
-	if h.encoder == nil || h.encodes != b.Schema {
+	if h.encoder == nil || h.encodes != b.Schema || h.form != b.Form {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed).In(b.Form), b.Schema
+		h.form = b.Form
 	}
 	for i := range pass.Len() {
 		for rest[0].Err != nil {

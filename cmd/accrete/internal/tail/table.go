@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 )
 
 // table prints predictions.
@@ -52,18 +53,22 @@ type prediction struct {
 // line prints a record.
 func (t *table) line(topic string, partition int, r *ingest.Record) error {
 	at := time.UnixMilli(r.Time).UTC()
+	value, err := record.JSON(r)
+	if err != nil {
+		value = nil
+	}
 	if t.asJSON {
 		s := shown{Topic: topic, Partition: partition, Offset: r.Offset, Time: at}
 		if r.Key != nil {
 			key := string(r.Key)
 			s.Key = &key
 		}
-		if json.Valid(r.Value) {
-			s.Value = r.Value
+		if json.Valid(value) {
+			s.Value = value
 		}
 		return t.e.Print(true, "", s)
 	}
-	return t.e.Print(false, row(at, r.Key, r.Value), nil)
+	return t.e.Print(false, row(at, r.Key, value), nil)
 }
 
 // row returns a line of the table.
