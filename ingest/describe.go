@@ -1,6 +1,11 @@
 package ingest
 
-import "context"
+import (
+	"context"
+	"math"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // TopicID returns the id of a topic, which changes if the topic is deleted and
 // created again. It is zero before Kafka 2.8. Its errors are those of Topic.
@@ -17,4 +22,31 @@ func (c *Client) TopicID(ctx context.Context, name string) (id [16]byte, err err
 // the permission DescribeConfigs.
 func (c *Client) TopicConfig(ctx context.Context, name string, properties ...string) (map[string]string, error) {
 	return c.topicConfig(ctx, name, properties...)
+}
+
+// Allowed tells what the user of a client may do with a topic.
+type Allowed struct {
+	Known                        bool // the cluster tells; before Kafka 2.3 it does not
+	Read, Write, DescribeConfigs bool
+}
+
+// Allowed asks the cluster for the permissions on a topic. Its errors are those of Topic.
+func (c *Client) Allowed(ctx context.Context, topic string) (Allowed, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation, req.IncludeTopicAuthorizedOperations = false, true
+	req.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
+	r, _, err := c.do(ctx, req, responseLimit, nil)
+	if err != nil {
+		return Allowed{}, err
+	}
+	for _, t := range r.(*kmsg.MetadataResponse).Topics {
+		if err := c.topicError(topic, t.ErrorCode); err != nil {
+			return Allowed{}, err
+		}
+		if t.AuthorizedOperations != math.MinInt32 && t.AuthorizedOperations != 0 {
+			has := func(o kmsg.ACLOperation) bool { return t.AuthorizedOperations&(1<<o) != 0 }
+			return Allowed{true, has(kmsg.ACLOperationRead), has(kmsg.ACLOperationWrite), has(kmsg.ACLOperationDescribeConfigs)}, nil
+		}
+	}
+	return Allowed{}, nil
 }

@@ -15,7 +15,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/learner/metric"
 )
+
+// Metric is a given metric of the inputs, in place of the column weights of the warm-up.
+type Metric = metric.Metric
 
 // Config configures a Learner. It is fixed for the life of a model. The zero value of
 // each field selects the default that its comment names. The JSON keys are part of the

@@ -124,11 +124,15 @@ func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.
 func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
 // With returns a model with the features of m, and with another loss of its task, other
-// coefficients and intercepts. It is the algorithm alone: a mixture and intervals are those of
-// the predictions that m makes.
+// coefficients and intercepts. Of a mixture the algorithm has these, and the other members and
+// the shares stay; with another loss, whose scores mean something else, the model is the
+// algorithm alone. Intervals are those of the predictions that m makes.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.part()
-	v.Mixture, v.Intervals = nil, nil
+	v.Intervals = nil
+	if l != m.head.Loss {
+		v.Mixture = nil
+	}
 	v.Head.Loss, v.Coef, v.Intercept = l, coef, intercept
 	var a state.Arrays
 	v.Save(&a)

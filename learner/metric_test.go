@@ -9,15 +9,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
-func metricOf(t *testing.T, f MetricFile) *Metric {
+func metricOf(t *testing.T, f metric.File) *Metric {
 	t.Helper()
 	text, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := ParseMetric(text)
+	m, err := metric.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func sparse(rows int, keys ...string) *Batch {
 }
 
 func TestTheIdentityAsTheMetricChangesNoBit(t *testing.T) {
-	identity := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})
+	identity := metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{1, 0, 0, 1}})
 	for _, algorithm := range []string{"newton", "all"} {
 		c := Config{Algorithm: algorithm, Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 64}
 		with := c
@@ -70,10 +72,10 @@ func TestTheIdentityAsTheMetricChangesNoBit(t *testing.T) {
 // TestAMetricIsItsRootOnTheRows holds a learner under metrics against one under
 // none whose rows are multiplied by roots that are plain to see.
 func TestAMetricIsItsRootOnTheRows(t *testing.T) {
-	identity := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})
-	m := metricOf(t, MetricFile{
-		Columns: columnsOf(2), Center: Numbers{0.5, 0}, Scale: Numbers{2, 1}, Shared: Numbers{4, 0, 0, 1},
-		Own: map[string]Numbers{"a": {5, 0, 0, 0}, "b": {0, 0, 0, 0.25 - 1}},
+	identity := metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{1, 0, 0, 1}})
+	m := metricOf(t, metric.File{
+		Columns: columnsOf(2), Center: metric.Numbers{0.5, 0}, Scale: metric.Numbers{2, 1}, Shared: metric.Numbers{4, 0, 0, 1},
+		Own: map[string]metric.Numbers{"a": {5, 0, 0, 0}, "b": {0, 0, 0, 0.25 - 1}},
 	})
 	rows := sparse(700, "a", "b", "", "c")
 	seen := new(Batch)
@@ -122,8 +124,8 @@ func TestAMetricIsItsRootOnTheRows(t *testing.T) {
 func TestRowsHaveTheDistancesOfTheirMetric(t *testing.T) {
 	const n = 7
 	rng := rand.New(rand.NewPCG(7, 8))
-	draw := func(rank int) Numbers {
-		a := make(Numbers, n*n)
+	draw := func(rank int) metric.Numbers {
+		a := make(metric.Numbers, n*n)
 		for range rank {
 			v := make([]float64, n)
 			for j := range v {
@@ -135,7 +137,7 @@ func TestRowsHaveTheDistancesOfTheirMetric(t *testing.T) {
 		}
 		return a
 	}
-	f := MetricFile{Columns: columnsOf(n), Center: make(Numbers, n), Scale: make(Numbers, n), Shared: draw(3), Own: map[string]Numbers{"k": draw(2)}}
+	f := metric.File{Columns: columnsOf(n), Center: make(metric.Numbers, n), Scale: make(metric.Numbers, n), Shared: draw(3), Own: map[string]metric.Numbers{"k": draw(2)}}
 	for j := range f.Scale {
 		f.Center[j], f.Scale[j] = rng.NormFloat64(), 0.5+rng.Float64()
 	}
@@ -199,7 +201,7 @@ func TestAStateHasItsMetric(t *testing.T) {
 		if _, err := New(decoded); err == nil {
 			t.Error("a learner begins with the hash of a metric")
 		}
-		for _, other := range []*Metric{nil, metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})} {
+		for _, other := range []*Metric{nil, metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{1, 0, 0, 1}})} {
 			decoded.Metric = other
 			if _, err := restore(decoded, l.State()); err == nil {
 				t.Errorf("restored under the metric %v", other)
@@ -210,7 +212,7 @@ func TestAStateHasItsMetric(t *testing.T) {
 
 func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 	good := `{"columns": ["a", "b"], "center": [0, 0], "scale": [1, 1], "shared": [2, 1, 1, 2], "own": {"k": [1, 0, 0, 1]}}`
-	if _, err := ParseMetric([]byte(good)); err != nil {
+	if _, err := metric.Parse([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ old, new, want string }{
@@ -231,7 +233,7 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 		{`[1, 0, 0, 1]`, `[1]`, `own matrix of key "k" has 1 numbers, want 2 × 2`},
 		{`[1, 0, 0, 1]`, `[-4, 0, 0, 0]`, `shared + own matrix of key "k" is not positive semidefinite`},
 	} {
-		if _, err := ParseMetric([]byte(strings.Replace(good, test.old, test.new, 1))); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := metric.Parse([]byte(strings.Replace(good, test.old, test.new, 1))); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.new, err, test.want)
 		}
 	}
@@ -245,8 +247,8 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 
 // Variances and merged models of ridge are under the metric, too.
 func TestVariancesAndMergesUnderAMetric(t *testing.T) {
-	metric := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{4, 0, 0, 0.25}})
-	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Metric: metric}
+	given := metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{4, 0, 0, 0.25}})
+	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Metric: given}
 	b, stretched := sparse(1600), new(Batch)
 	stretched.Reset(2)
 	rows := new(Batch)
@@ -261,7 +263,7 @@ func TestVariancesAndMergesUnderAMetric(t *testing.T) {
 	learn(under, rows.Slice(0, 1280), 100)
 	base := under.State()
 	identity := config
-	identity.Metric = metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})
+	identity.Metric = metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{1, 0, 0, 1}})
 	plain := newLearner(t, identity)
 	learn(plain, stretched.Slice(0, 1280), 100)
 	got, ok := under.Variance(rows.Slice(0, 50))

@@ -3,13 +3,15 @@ package learner
 import (
 	"fmt"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
 // TestMixtureGoesOnExactly: with trees, with a metric, and while members with little weight
 // take fewer steps, restoring changes no bit, and the model predicts what the learner says that
 // a scorer does.
 func TestMixtureGoesOnExactly(t *testing.T) {
-	m := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{2, 0, 0, 1}})
+	m := metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{2, 0, 0, 1}})
 	small := Config{Mixture: true, BlockSize: 8, MaxFeatures: 16}
 	trees, learned := small, small
 	trees.Forest, learned.Metric = 3, m

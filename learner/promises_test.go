@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
 var exhaustive = flag.Bool("exhaustive", false, "all combinations of algorithms, kernels, reactions and places at which a learner is restored")
@@ -73,7 +74,7 @@ func directionOf(a engine.Algorithm, i int) string {
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
 var skewed = func() *Metric {
-	m, err := ParseMetric([]byte(`{"columns": ["a", "b"], "center": [5, 5], "scale": [0.1, 0.1], "shared": [2, 1, 1, 3], "own": {"k": [1, 0, 0, 0]}}`))
+	m, err := metric.Parse([]byte(`{"columns": ["a", "b"], "center": [5, 5], "scale": [0.1, 0.1], "shared": [2, 1, 1, 3], "own": {"k": [1, 0, 0, 0]}}`))
 	if err != nil {
 		panic(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // pruned is a model of which every third feature is 0, and the same without them.
@@ -89,7 +91,8 @@ func TestPrunedModelPredictsTheSame(t *testing.T) {
 	}
 }
 
-// TestPrunedModelKeepsItsMixture, while other coefficients are those of the algorithm alone.
+// TestPrunedModelKeepsItsMixture: so does one with other coefficients, unless it has another
+// loss, and so scores that cannot be mixed.
 func TestPrunedModelKeepsItsMixture(t *testing.T) {
 	l, err := New(Config{MaxFeatures: 128, Mixture: true})
 	if err != nil {
@@ -112,9 +115,13 @@ func TestPrunedModelKeepsItsMixture(t *testing.T) {
 			t.Fatalf("value %d is %v, want %v", i, q.Values[i], v)
 		}
 	}
-	alone, err := m.With(m.Loss(), m.coef, m.intercept)
-	if err != nil || alone.Mixed() || q.Mixture != MixtureInputs || alone.Predict(b).Mixture != "" {
-		t.Errorf("pruned: mixture %q; with other coefficients: %v, %v", q.Mixture, alone.Mixed(), err)
+	same, err := m.With(m.Loss(), m.coef, m.intercept)
+	if err != nil || q.Mixture != MixtureInputs || !slices.Equal(same.Predict(b).Values, p.Values) {
+		t.Errorf("pruned: mixture %q; with the same coefficients: mixed %v, %v", q.Mixture, same.Mixed(), err)
+	}
+	alone, err := m.With(loss.SmoothedHinge{}, m.coef, m.intercept)
+	if err != nil || alone.Mixed() || alone.Predict(b).Mixture != "" {
+		t.Errorf("with another loss: mixed %v, %v", alone.Mixed(), err)
 	}
 }
 

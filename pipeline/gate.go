@@ -14,8 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// gate compares the learner's predictions with those of the snapshot served, for the same
-// records. It is owned by the goroutine that learns, and does not influence what is learned.
+// gate compares the predictions that a scorer would make with what the learner has learned with
+// those of the snapshot served, for the same records. It is owned by the goroutine that learns, and does not influence what is learned.
 type gate struct {
 	config GateConfig
 	tau    float64 // of a quantile; 0: other losses
@@ -24,7 +24,7 @@ type gate struct {
 
 	served modellog.Ref
 	model  *learner.Model // of served; nil: there is nothing to compare with
-	sums   [][2]float64   // metric of the learner and of the model, for each of the last records
+	sums   [][2]float64   // metric of the state of the learner and of the model, for each of the last records
 	at     int            // index of the oldest, once there are config.Over
 }
 
@@ -82,13 +82,16 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 	if d := g.model.Dim(); d != 0 && d != rows.Dim() {
 		return
 	}
-	out := g.model.Predict(rows)
+	out, now := g.model.Predict(rows), &pass.Predictions
+	if pass.Scorer.Size > 0 { // of a mixture, without the members that scorers do not have
+		now = &pass.Scorer
+	}
 	for i := range pass.Len() {
 		y := b.Batch.Label(from + i)
 		if y.Task == learner.Auto {
 			continue
 		}
-		pair := [2]float64{g.metric(pass.Row(i), y), math.Inf(1)}
+		pair := [2]float64{g.metric(now.Row(i), y), math.Inf(1)}
 		if out.Size > 0 {
 			pair[1] = g.metric(out.Row(i), y)
 		}

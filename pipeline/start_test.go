@@ -83,6 +83,9 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 			} {
 				cfg, ev := learntest.Config(c, name+"-"+algorithm, in)
 				cfg.Learner.Algorithm, cfg.Start = algorithm, start
+				if start.Snapshot != nil { // of a model without a mixture, which new ones have
+					cfg.AutoMixture, cfg.Learner.Mixture = true, true
+				}
 				learnAll(t, cfg)
 				if got := learntest.FinalHash(t, ev); got != want {
 					t.Errorf("%s, then Kafka: state %v, in one go %v", name, got, want)

@@ -40,7 +40,8 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Values, d.Form = s.config.Values, s.config.Form
+	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
+	d.Form = s.config.Form
 	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 

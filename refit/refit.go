@@ -85,7 +85,8 @@ type Result struct {
 	Kept     int // those of them whose random feature has coefficients other than 0
 
 	// Alone reports whether Model is the algorithm without the mixture of the model before,
-	// and the certificates are those of the algorithm in it.
+	// because it has another loss. Where Model is mixed, the certificates are those of the
+	// algorithm in it.
 	Alone bool
 }
 
@@ -138,7 +139,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	}
 	frequencies := d.Blocks * d.Bank.Map().BlockSize
 	multinomial := m.Loss() == loss.Softmax{} && (2*frequencies+1 <= MaxDirect || o.Prune > 0)
-	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies, Alone: m.Mixed()}
+	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
 	if multinomial {
 		served, r.Loss = m.Loss(), m.Loss().String()
 	}
@@ -146,6 +147,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 		return nil, fmt.Errorf("%w: the classes of softmax are one problem, whose steps take all rows and coordinates", ErrUnfit)
 	}
 	r.Comparable = served == m.Loss()
+	r.Alone = m.Mixed() && !r.Comparable
 	if r.Lambda == 0 {
 		r.Lambda = lambdaShare * d.Penalty()
 	}

@@ -117,7 +117,7 @@ func TestBenchFinishesTheSetsThatItCanRead(t *testing.T) {
 	}
 }
 
-// The mixture has a row of its own, and where its losses are, its weights in the picture.
+// newton has a mixture by default, with its weights in the picture, and a row of its own without.
 func TestBenchComparesTheMixture(t *testing.T) {
 	dir := t.TempDir()
 	rows := "x,y\n"
@@ -127,7 +127,7 @@ func TestBenchComparesTheMixture(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.stream.csv"), []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "newton,newton/mixture", "--plots", dir, "--json")
+	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "newton/alone,newton", "--plots", dir, "--json")
 	var r []struct {
 		Results []struct {
 			Algorithm   string
@@ -138,7 +138,7 @@ func TestBenchComparesTheMixture(t *testing.T) {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	alone, mixed := r[0].Results[0], r[0].Results[1]
-	if mixed.Algorithm != "newton/mixture" || !(mixed.Progressive.Error < alone.Progressive.Error) {
+	if mixed.Algorithm != "newton" || !(mixed.Progressive.Error < alone.Progressive.Error) {
 		t.Errorf("%+v, and alone %+v: a reversed stream should be easier for the mixture", mixed, alone)
 	}
 	if code, _, stderr := call(t, nil, "bench", dir, "--algorithms", "dsg/mixture", "--loss", "hinge"); code == exit.Done || !strings.Contains(stderr, "mixture is for the losses") {

@@ -128,7 +128,7 @@ func TestChoicesSurviveKill9(t *testing.T) {
 		values = append(values, string(ring(k.rng)))
 	}
 	kafkatest.Fill(t, k.client, "in", 1, values)
-	k.start = learnerOf(t, k.broker.addr, "m", "in", fmt.Sprintf("score: {topics: [asked], http.listen: %q, http.predict: on}", l.Addr()), `learner: {max_features: 64, kernel: "gaussian:1.5"}`)
+	k.start = learnerOf(t, k.broker.addr, "m", "in", fmt.Sprintf("score: {topics: [asked], http.listen: %q, http.predict: on}", l.Addr()), `learner: {max_features: 64, kernel: "gaussian:1.5", mixture: off}`)
 	do := on(t, k.broker.addr)
 	k.run()
 	k.until("a model is served", func() bool { _, step := k.step(); return step > 0 })

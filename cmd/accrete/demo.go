@@ -29,7 +29,7 @@ type demoCommand struct {
 	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the live page, /metrics, /livez, /readyz and predictions, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
 
-	Mixture bool `help:"Mix the model with simple members, as learner.mixture: on does; the live page shows their weights."`
+	Mixture bool `default:"true" negatable:"" help:"Mix the model with simple members, as learner.mixture does; the live page shows their weights. --no-mixture: the algorithm alone."`
 }
 
 func (demoCommand) Help() string {
@@ -41,7 +41,7 @@ The examples have ten inputs. The label is a slowly rotating exclusive or of two
 func (demoCommand) Examples() string {
 	return `
 accrete demo
-accrete demo --mixture
+accrete demo --no-mixture
 accrete demo --for 2m --http off --json`
 }
 
@@ -107,7 +107,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), board: page.NewBoard(time.Now), start: time.Now()}
 	asked := m.newScorer(client, metrics.NewScorer("demo", registry))
-	live := site{model: "demo", board: m.board, registry: registry, health: health, more: []func(*http.ServeMux){asked.paths}}
+	live := site{model: "demo", board: m.board, registry: registry, health: health, columns: importances(client, "demo", nil), more: []func(*http.ServeMux){asked.paths}}
 	url, stop, err := live.serve(ctx, e, d.HTTP)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")

@@ -122,7 +122,7 @@ func (o *output) tail(n int) string {
 }
 
 // smallModel is the configuration of a model that is learned quickly.
-const smallModel = `learner: {kernel: "gaussian:1.5", max_features: 64}`
+const smallModel = `learner: {kernel: "gaussian:1.5", max_features: 64, mixture: off}`
 
 // learnerOf writes a configuration, of a small model unless more has a learner, and
 // returns a function that starts a learner with it.
@@ -350,7 +350,7 @@ func TestTransactionalDeliveryOverKills(t *testing.T) {
 		kafkatest.Fill(t, client, in, 2, values)
 		fed += each
 	}
-	start := learnerOf(t, addr, in+".m", in, "output: {delivery: transactional}", "learner: {max_features: 512}") // large enough to be killed while it learns
+	start := learnerOf(t, addr, in+".m", in, "output: {delivery: transactional}", "learner: {max_features: 512, mixture: off}") // large enough to be killed while it learns
 	feed()
 	for range *learnerKills {
 		p := start("learn", "--json")

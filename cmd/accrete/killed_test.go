@@ -46,7 +46,7 @@ func TestCommandsAreKilledAtEachStep(t *testing.T) {
 		values = append(values, string(ring(rng)))
 	}
 	kafkatest.Fill(t, c, in, 1, values)
-	inDir(t, fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 50}}\nlearner: {max_features: 64}\nsnapshot: {chunk: 64KiB}\nhttp: {listen: \"off\"}\n", model, addr, in))
+	inDir(t, fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 50}}\nlearner: {max_features: 64, mixture: off}\nsnapshot: {chunk: 64KiB}\nhttp: {listen: \"off\"}\n", model, addr, in))
 	do := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		code, stdout, stderr := call(t, nil, append(args, "-c", "config.yaml")...)

@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
 // With this variable set the test binary runs as accrete, so that tests can
@@ -110,7 +111,7 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), exit.Refused},
 		{fmt.Errorf("%w: x", ingest.ErrDenied), exit.Refused},
 		{learner.Config{Sampling: "sorf"}.Check([]string{"a", "b"}), exit.Refused},
-		{fmt.Errorf("%w: x", learner.ErrMetric), exit.Refused},
+		{fmt.Errorf("%w: x", metric.ErrColumns), exit.Refused},
 		{kafka.NotLeaderForPartition, exit.Later},
 	} {
 		if got := exit.Code(test.err); got != test.want {

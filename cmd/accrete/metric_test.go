@@ -14,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/metric"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/papers/tasks"
-	"github.com/accrete-ml/accrete/learner"
+	learned "github.com/accrete-ml/accrete/learner/metric"
 )
 
 // tenants writes tasks to a file with a column that names the tenant.
@@ -59,7 +59,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f learner.MetricFile
+	var f learned.File
 	if err := json.Unmarshal(text, &f); err != nil || len(f.Columns) != dim || len(f.Shared) != dim*dim || len(f.Own) != 4 || len(f.Own["t3"]) != dim*dim {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -196,7 +196,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != exit.Done {
 		t.Fatal(stderr)
 	}
-	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "64", "--shuffle", "1"}
+	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "64", "--mixture", "off", "--shuffle", "1"}
 	without := fitted(t, append(base, "--test", test)...)
 	with := fitted(t, append(base, "--test", test, "--metric", saved, "--refit")...)
 	if w, m := without.Test.Value(), with.Test.Value(); m > w/2 || with.Refit.Test.Value() > w/2 {
@@ -210,7 +210,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	defer b.Close()
 	config := filepath.Join(dir, "accrete.yaml")
 	write := func(metric string) {
-		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 64}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
+		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 64, mixture: off}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 		t.Errorf("lint: %s", out)
 	}
 	do("feed", train)
-	want := fitted(t, train, "--label", "class", "--key", "tenant", "--max-features", "64", "--metric", saved).StateHash.String()
+	want := fitted(t, train, "--label", "class", "--key", "tenant", "--max-features", "64", "--mixture", "off", "--metric", saved).StateHash.String()
 	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want) {
 		t.Errorf("learned from a topic: %s, want the state %s", out, want)
 	}

@@ -54,7 +54,7 @@ func TestFitRefits(t *testing.T) {
 		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
 	few := waves(t, 250, 3)
-	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") {
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") || !strings.Contains(stdout, "of the algorithm in the mixture") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {

@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -55,6 +56,16 @@ func TestHoldPinAndPromote(t *testing.T) {
 		t.Errorf("pinned: %+v", r)
 	}
 	serves(d.Addr, modellog.Pin, steps[0])
+	dir := t.TempDir()
+	for version, step := range map[string]int64{"": steps[2], serve.Champion: steps[0], fmt.Sprint(steps[1]): steps[1], time.Now().Add(time.Hour).Format(time.RFC3339): steps[2]} {
+		name := filepath.Join(dir, "m.snap")
+		r := read[history.ModelReport](t, do(exit.Done, "", "export", "--snapshot", "--version", version, name, "--json"))
+		d := read[snapshot.Description](t, do(exit.Done, "", "inspect", name, "--json"))
+		if r.Step != step || d.Step != step || r.StateHash != d.StateHash || d.Damage != "" {
+			t.Errorf("exported version %q: %+v, %+v, want step %d", version, r, d, step)
+		}
+	}
+	do(exit.Refused, "no such version as 7 in m.log", "export", "--mlflow", "--version", "7", filepath.Join(dir, "folder"))
 	file := filepath.Join(t.TempDir(), "m.export")
 	do(exit.Done, "", "export", file)
 	other := kafkatest.NewDisk(t)

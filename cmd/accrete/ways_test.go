@@ -20,7 +20,7 @@ import (
 func on(t *testing.T, addr string) func(want int, says string, args ...string) string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "accrete.yaml")
-	text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: label, batch: {size: 50}}\nlearner: {max_features: 64, kernel: \"gaussian:1.5\"}\nhttp: {listen: \"off\"}\n", addr)
+	text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: label, batch: {size: 50}}\nlearner: {max_features: 64, kernel: \"gaussian:1.5\", mixture: off}\nhttp: {listen: \"off\"}\n", addr)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -2,104 +2,14 @@ package decode
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
 )
-
-// The declared types of fields that are not columns, and of columns that are not fields.
-const (
-	Ignored = "ignored"
-	ID      = "id"   // tells records apart, so it is never an input
-	Pair    = "pair" // the column A*B has the values of the columns A and B together, as a category
-)
-
-// IsColumn reports whether a field of a declared type is a column.
-func IsColumn(typ string) bool { return !isExcluded(typ) && typ != Pair }
-
-// isExcluded reports whether a field of a declared type is not an input.
-func isExcluded(typ string) bool { return typ == Ignored || typ == ID }
-
-// The types of columns, as they are declared.
-var declarable = append([]learner.ColumnType{
-	learner.NumericColumn, learner.CategoryColumn, learner.BooleanColumn, learner.TimeColumn, learner.TextColumn,
-	learner.NormalColumn, learner.TrendColumn, learner.SinceColumn,
-}, learner.EncodedColumns()...)
-
-// otherNames are what types are called elsewhere.
-var otherNames = map[string]string{
-	"number": "numeric", "float": "numeric", "double": "numeric", "int": "numeric", "integer": "numeric",
-	"string": "category", "str": "category", "enum": "category", "categorical": "category",
-	"bool": "boolean", "date": "time", "datetime": "time", "timestamp": "time", "ignore": Ignored, "skip": Ignored,
-	"cross": Pair, "interaction": Pair,
-}
-
-// ParseColumnType returns the type of that name, which may not be Ignored or ID.
-func ParseColumnType(name string) (learner.ColumnType, error) {
-	if t, is, err := learner.ParseDecayed(name); is {
-		if err != nil {
-			return 0, fmt.Errorf("%s is not the type of a column: %w", quote(name), err)
-		}
-		return t, nil
-	}
-	if base, format := cutFormat(name); format != "" {
-		t, err := ParseColumnType(base)
-		if err != nil {
-			return 0, err
-		}
-		_, err = timeLayout(format)
-		return t, err
-	}
-	var names []string
-	for _, t := range declarable {
-		if t.String() == name {
-			return t, nil
-		}
-		names = append(names, t.String())
-	}
-	names = append(names, learner.CategoryColumn.String()+":decay=10000")
-	hint := otherNames[strings.ToLower(name)]
-	if hint == "" {
-		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID, Pair))
-	}
-	if hint != "" {
-		hint = "; did you mean " + hint + "?"
-	}
-	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s, %s or %s%s", quote(name), strings.Join(names, ", "), Pair, ID, Ignored, hint)
-}
-
-// checkTypes checks the declared types of c.
-func (c *Config) checkTypes() error {
-	since := ""
-	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
-		t := c.Types[name]
-		if baseType(t) == learner.SinceColumn.String() {
-			if since != "" {
-				return fmt.Errorf("input.columns: %s and %s are both of type %s: want at most one", quote(since), quote(name), t)
-			}
-			since = name
-		}
-		if t == Pair {
-			if err := c.checkPair(name); err != nil {
-				return err
-			}
-		}
-		if IsColumn(t) {
-			if _, err := ParseColumnType(t); err != nil {
-				return fmt.Errorf("input.columns: %s: %w", quote(name), err)
-			}
-		} else if slices.Contains(c.Columns, name) {
-			return fmt.Errorf("input.columns: %s is both a column and of type %s", quote(name), t)
-		}
-	}
-	return nil
-}
 
 // typed reports whether columns may be other than numeric, or have missing values.
 func (d *Decoder) typed() bool {
@@ -246,14 +156,15 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
 	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
 		return v.num, t, nil
-	case is == learner.TimeColumn && d.layouts != nil && (v.kind == text || v.kind == num):
-		switch seconds, ok, has := d.formatted(name, v); {
-		case ok:
-			return seconds, t, nil
-		case has:
-			return 0, t, bad("columns", "%s is %v, want a time as %s", quote(name), v, d.layouts[string(name)].format)
+	case is == learner.TimeColumn && d.formats != nil && (v.kind == text || v.kind == num):
+		format, declared := d.formats[string(name)]
+		if !declared {
+			return d.time(name, t, v)
 		}
-		return d.time(name, t, v)
+		if seconds, ok := format.Parse(v.text); ok {
+			return seconds, t, nil
+		}
+		return 0, t, bad("columns", "%s is %v, want a time as %v", quote(name), v, format)
 	case is == learner.TimeColumn && (v.kind == text || v.kind == num):
 		return d.time(name, t, v)
 	}
@@ -263,7 +174,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 // time returns the raw value of v, text or a number, in a column of times without a format.
 func (d *Decoder) time(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	if v.kind == text {
-		if seconds, ok := parseTime(v.text); ok {
+		if seconds, ok := times.Parse(v.text); ok {
 			return seconds, t, nil
 		}
 	} else if d.config.Types[string(name)] != "" {
@@ -298,7 +209,7 @@ func typeOfValue(v value) learner.ColumnType {
 	case instant:
 		return learner.TimeColumn
 	case text:
-		if _, ok := parseTime(v.text); ok {
+		if _, ok := times.Parse(v.text); ok {
 			return learner.TimeColumn
 		}
 		return learner.CategoryColumn

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -34,7 +35,7 @@ type Decoder struct {
 	hints  map[string]learner.ColumnType // types from the first rows of a file
 	class  map[string]int                // index of each class
 
-	layouts map[string]timeFormat // of the columns with a format of times
+	formats map[string]times.Format // of the columns that declare one
 
 	// Room for one record, kept for the next.
 	scan  scanner
@@ -97,7 +98,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 		return nil, err
 	}
 	d := &Decoder{format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
-	d.layouts, c.Types = layouts(c.Types)
+	d.formats, c.Types = timeFormats(c.Types)
 	d.config = c
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/accrete-ml/accrete/ingest/decode/npy"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -153,7 +154,7 @@ const headBytes = 32 << 10
 func foreign(head []byte) error {
 	start := bytes.TrimSpace(head)
 	switch {
-	case bytes.HasPrefix(head, []byte(npyMagic)):
+	case bytes.HasPrefix(head, []byte(npy.Magic)):
 		return nil
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
@@ -162,7 +163,7 @@ func foreign(head []byte) error {
 	case bytes.HasPrefix(head, []byte("\x89ACRT")):
 		return errors.New("it is a snapshot of a model: want a file of rows")
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return errors.New("it is a Parquet file: convert it to CSV or JSON lines")
+		return errors.New("it is a Parquet file: give a command its path, or convert it to CSV or JSON lines")
 	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
 		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
 	case isBinary(head):

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -44,7 +45,7 @@ func (t *tally) add(cell string) {
 		t.numbers++
 	} else if booleanCell(cell) != "" {
 		t.booleans++
-	} else if _, ok := parseTime(view(cell)); ok {
+	} else if _, ok := times.Parse(view(cell)); ok {
 		t.times++
 	} else if decimalComma(cell) {
 		t.commas, t.comma = t.commas+1, cell

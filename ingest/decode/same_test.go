@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/accrete-ml/accrete/ingest/decode/npy"
 )
 
 // written are rows of numbers, and a label that is the last, in every format that needs no
@@ -23,8 +25,8 @@ import (
 func written(rows [][]float32) (records map[string][]string, files map[string]string) {
 	n := len(rows[0]) - 1
 	records, files = map[string][]string{}, map[string]string{}
-	npy := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }\n", len(rows), n+1)
-	files["npy"] = npyMagic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(npy)))) + npy
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }\n", len(rows), n+1)
+	files["npy"] = npy.Magic + "\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(header)))) + header
 	for i := range n {
 		files["csv"] += fmt.Sprintf("%d,", i)
 	}

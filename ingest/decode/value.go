@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
 	"unsafe"
 )
 
@@ -48,22 +47,6 @@ func (v value) String() string {
 		return literal(v.text)
 	}
 	return v.kind.String()
-}
-
-// timeLayouts are the texts that are read as a time; without a zone it is UTC.
-var timeLayouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
-
-// parseTime returns the seconds since 1970 of a time from the year 0 to 9999.
-func parseTime(b []byte) (seconds float64, ok bool) {
-	if len(b) < len("2006-01-02") || len(b) > 40 || b[4] != '-' || b[0]-'0' > 9 {
-		return 0, false
-	}
-	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, string(b)); err == nil {
-			return float64(t.Unix()) + float64(t.Nanosecond())/1e9, true
-		}
-	}
-	return 0, false
 }
 
 // The powers of ten that a float64 holds exactly.
@@ -212,6 +195,27 @@ func labelCell(s string, asText bool) value {
 		return value{kind: text, text: view(s)}
 	}
 	return cell(s)
+}
+
+// spelled returns a number with its text, in the memory of d.
+func (d *Decoder) spelled(v float64) value {
+	from := len(d.scan.buf)
+	d.scan.buf = appendNumber(d.scan.buf, v)
+	return value{kind: num, num: v, text: d.scan.buf[from:len(d.scan.buf):len(d.scan.buf)]}
+}
+
+// spelled returns a number with its text.
+func spelled(v float64) value { return value{kind: num, num: v, text: appendNumber(nil, v)} }
+
+// appendNumber appends a number as in JSON; nothing for one that JSON does not have.
+func appendNumber(dst []byte, v float64) []byte {
+	switch {
+	case math.IsInf(v, 0), v != v:
+		return dst
+	case v == math.Trunc(v) && math.Abs(v) < 1e21:
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
 // view returns the bytes of s, which must not be modified.

@@ -42,7 +42,8 @@ def load(path):
 
 
 class Model:
-    """A model. name, step, lineage and state_hash say which; columns are those of a row."""
+    """A model. name, step, lineage and state_hash say which; columns are those of a row, and
+    targets the names of its labels, if there are several."""
 
     def __init__(self, snapshot):
         a = self._arrays = snapshot.arrays
@@ -52,6 +53,7 @@ class Model:
         task, _, self.dim, self._block, blocks, seed, lags, sampling = (int(v) for v in a["model"].ravel())
         self.task = TASKS[task]
         self.classes = schema.get("classes") or []
+        self.targets = options.get("labels") or []  # names of the labels, if there are several
         self._seed, self._sampling = seed % 2**64, sampling
         if lags:
             raise Unsupported("a model with lags, which only its learner can predict with")

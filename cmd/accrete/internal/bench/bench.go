@@ -27,7 +27,7 @@ type Command struct {
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz, or .libsvm."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
-	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/mixture, ridge, all/adagrad or dsg/rate."`
+	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/alone (without the mixture), ridge, all/mixture, all/adagrad or dsg/rate."`
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
@@ -91,7 +91,7 @@ func (c *Command) runs(s *set) ([]string, error) {
 	if len(names) > 0 {
 		return names, nil
 	}
-	return slices.DeleteFunc(contenders(), func(name string) bool {
+	return slices.DeleteFunc(contenders(c.options("", s.task)), func(name string) bool {
 		_, err := c.options(name, s.task).Effective()
 		return err != nil
 	}), nil
@@ -120,22 +120,34 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		return p.Over(of)
 	}
 	of.Algorithm, of.Direction, _ = strings.Cut(name, "/")
-	if of.Direction == mixture {
+	switch of.Direction {
+	case mixture:
 		of.Direction, of.Mixture = "", true
+	case alone:
+		of.Direction = ""
+	default:
+		of.Mixture = of.SuitsMixture()
 	}
 	return of
 }
 
-// mixture is what follows the name of an algorithm that is mixed with simple members.
-const mixture = "mixture"
+// What follows the name of an algorithm that is mixed with simple members, and of one that is
+// not although it is by default.
+const (
+	mixture = "mixture"
+	alone   = "alone"
+)
 
-// contenders returns the algorithms that bench compares, each as name, name/direction or
-// name/mixture.
-func contenders() (names []string) {
+// contenders returns the algorithms that bench compares for a loss, each as name,
+// name/direction or name/alone.
+func contenders(of learner.Config) (names []string) {
 	for _, a := range learner.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, names[0]+"/"+mixture, "all/adagrad", "dsg/rate") // and other directions
+	if of.SuitsMixture() {
+		names = append(names, names[0]+"/"+alone)
+	}
+	return append(names, "all/adagrad", "dsg/rate") // and other directions
 }
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {

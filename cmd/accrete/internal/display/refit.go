@@ -28,8 +28,9 @@ type Refit struct {
 	// another loss.
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
+	mixed         bool
 
-	Alone bool `json:"alone"` // the algorithm without the mixture of the previous model
+	Alone bool `json:"alone"` // the algorithm without the mixture of the previous model, with another loss
 
 	Passes  float64 `json:"passes"`  // 0 with Direct
 	Direct  bool    `json:"direct"`  // solved by the normal equations
@@ -44,7 +45,7 @@ func NewRefit(r *refit.Result, seconds float64) *Refit {
 		Rows: r.Rows, Features: r.Features, Kept: r.Kept, Bytes: servingBytes(r.Model), Loss: r.Loss, Lambda: r.Lambda,
 		RelativeGap: f.Relative, Gap: f.Gap(), Bound: f.Bound, Reached: f.Reached,
 		Passes: f.Passes, Direct: f.Direct, Seconds: seconds,
-		Suboptimality: r.Suboptimality, comparable: r.Comparable, Alone: r.Alone,
+		Suboptimality: r.Suboptimality, comparable: r.Comparable, Alone: r.Alone, mixed: r.Model.Mixed(),
 	}
 }
 
@@ -68,8 +69,11 @@ func (r *Refit) String() string {
 		by = "with its own loss, by its own certificate, which is loose"
 	}
 	fmt.Fprintf(&b, "             the one-pass model within %.2g, %s\n", r.Suboptimality, by)
-	if r.Alone {
-		b.WriteString("             both of the algorithm alone, without the mixture\n")
+	switch {
+	case r.Alone:
+		b.WriteString("             of the algorithm alone, without the mixture, because the loss is another one\n")
+	case r.mixed:
+		b.WriteString("             both of the algorithm in the mixture; the other members and their shares stay\n")
 	}
 	how := fmt.Sprintf("%.0f passes", r.Passes)
 	if r.Direct {

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
@@ -68,7 +69,7 @@ var Exits = []struct {
 	{learner.ErrLags, Refused},
 	{refit.ErrUnfit, Refused},
 	{learner.ErrInputs, Refused},
-	{learner.ErrMetric, Refused},
+	{metric.ErrColumns, Refused},
 	{snapshot.ErrTooNew, Refused},
 	{snapshot.ErrCorrupt, Refused},
 	{snapshot.ErrTruncated, Refused},

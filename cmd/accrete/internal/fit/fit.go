@@ -27,7 +27,7 @@ type Command struct {
 	env.ProfileFlags
 	inputFlags
 	display.ClassFlags
-	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz; - for standard input."`
+	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
 	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
@@ -38,7 +38,7 @@ type Command struct {
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9, quantile:0.1,0.5,0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
-	Mixture     string   `enum:"off,on,auto" default:"off" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square, otherwise off (${default})."`
+	Mixture     string   `enum:"auto,on,off" default:"auto" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square, otherwise off (${default})."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
 	Variance    bool     `help:"Estimate the variance of the label around each prediction of a regression; intervals are wider where little has been learned."`
 	Monitor     int      `default:"500" help:"Compares the inputs of every N rows with those of a reference of 4 × N rows; N is at least 250. 0: no monitor (${default})."`
@@ -61,7 +61,7 @@ type Command struct {
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
-	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows, by reason with the first line of each, and continue, instead of stopping at the first."`
 	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
 	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
 	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
@@ -77,7 +77,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of rows with crossing quantiles (before they are sorted), and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of rows with crossing quantiles (before they are sorted), and with huber and absolute the mean absolute error (MAE), all in the units of the label. Unless all columns are plain numbers, each is listed with its type, its missing and distinct values, what the model sees of it, and its importance: the total-effect index of the final model, which is the share of the variance of its scores that is lost if the column is not known (docs/columns.md). For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {
@@ -154,6 +154,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
 		return err
 	}
+	r.Skipped, r.Reasons = r.skipped.Total(), r.skipped.Reasons()
 	text := f.text(r, taken, why)
 	if f.Print {
 		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")

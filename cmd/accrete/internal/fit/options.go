@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
 // inputFlags select the cells that are inputs.
@@ -180,7 +181,7 @@ func (f *Command) under(p learner.Preset, of learner.Config) learner.Config {
 }
 
 // metric returns the metric of --metric, or nil.
-func (f *Command) metric(e *env.Env) (*learner.Metric, error) {
+func (f *Command) metric(e *env.Env) (*metric.Metric, error) {
 	if f.Metric == "" {
 		return nil, nil
 	}

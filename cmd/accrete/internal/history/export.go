@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -16,17 +17,26 @@ import (
 type Export struct {
 	env.ConfigFlags
 	env.JSONFlag
-	File string `arg:"" help:"File to write, or to replace."`
+	File     string `arg:"" help:"File to write, or to replace; with --mlflow a directory to create."`
+	Snapshot bool   `xor:"what" help:"Write one snapshot of the model, as fit --save does, instead of its history."`
+	MLflow   bool   `name:"mlflow" xor:"what" help:"Write one snapshot as a model folder of MLflow (docs/python.md)."`
+	Version  string `placeholder:"VERSION" help:"Snapshot to write: its step, a time such as 2026-01-02T15:04:05Z, or champion for the one that scorers serve (default: the newest)."`
+	Model    string `placeholder:"SNAPSHOT" help:"Snapshot file to write with --mlflow, instead of one from the model log."`
 }
 
 func (Export) Help() string {
-	return `Writes the model with its whole history to a file, for a backup or another cluster: the records of the model log that count, from the beginning or, if the log was trimmed, from its oldest snapshot. A learner may run meanwhile. The command refuses a broken log. The file has a checksum and no secrets, but it has the options, the names of the input topics and the classes; only its owner can read it. It does not contain input or predictions.`
+	return `Writes the model with its whole history to a file, for a backup or another cluster: the records of the model log that count, from the beginning or, if the log was trimmed, from its oldest snapshot. A learner may run meanwhile. The command refuses a broken log. The file has a checksum and no secrets, but it has the options, the names of the input topics and the classes; only its owner can read it. It does not contain input or predictions.
+
+With --snapshot or --mlflow it writes one model, without history: a snapshot file for accrete predict --model, learn --from and the Python package, or a folder that mlflow.pyfunc.load_model loads, with the snapshot and the Python code that it needs.`
 }
 
 func (Export) Examples() string {
 	return `
 accrete export -c accrete.yaml fraud.export
-accrete export -c accrete.yaml fraud.export --json`
+accrete export -c accrete.yaml fraud.export --json
+accrete export -c accrete.yaml --snapshot fraud.snap
+accrete export -c accrete.yaml --snapshot --version 2026-05-01T00:00:00Z fraud-may.snap
+accrete export --mlflow --model spam.snap spam-mlflow`
 }
 
 // CopyReport describes an exported or imported history.
@@ -59,6 +69,12 @@ func (r CopyReport) String() string {
 }
 
 func (x *Export) Run(ctx context.Context, e *env.Env) error {
+	if x.Snapshot || x.MLflow {
+		return x.model(ctx, e)
+	}
+	if x.Version != "" || x.Model != "" {
+		return exit.Usage("--version and --model name a snapshot: add --snapshot or --mlflow")
+	}
 	_, p, err := setup.OpenWriter(x.ConfigFlags, e)
 	if err != nil {
 		return err

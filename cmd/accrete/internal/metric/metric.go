@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -72,7 +73,7 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	dim := len(schema.Columns)
-	f := learner.MetricFile{Columns: schema.Columns}
+	f := metric.File{Columns: schema.Columns}
 	f.Center, f.Scale = train.scale(dim)
 	tasks := scaled(f, train, train.keys)
 	clock := process.Clock()
@@ -82,7 +83,7 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	f.Shared = metrics.Shared
 	if m.Key != "" {
-		f.Own = map[string]learner.Numbers{}
+		f.Own = map[string]metric.Numbers{}
 		for j, key := range train.keys {
 			f.Own[key] = metrics.Own[j]
 		}

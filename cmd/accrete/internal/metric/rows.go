@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
@@ -140,7 +141,7 @@ func (k *keyed) scale(dim int) (center, scale []float64) {
 }
 
 // scaled returns the rows of the keys as tasks. Tasks may be empty.
-func scaled(f learner.MetricFile, k *keyed, keys []string) []metriclearn.Task {
+func scaled(f metric.File, k *keyed, keys []string) []metriclearn.Task {
 	tasks := make([]metriclearn.Task, len(keys))
 	for j, key := range keys {
 		t := k.tasks[key]

@@ -6,6 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/metric"
 )
 
 // Keys returns the keys that the configuration names.
@@ -24,7 +25,7 @@ func Keys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, 
 }
 
 // KernelMetric returns the metric that the configuration names, or nil.
-func KernelMetric(c *config.Config) (*learner.Metric, error) {
+func KernelMetric(c *config.Config) (*metric.Metric, error) {
 	path := c.Learner.KernelMetric
 	if path == "" {
 		return nil, nil

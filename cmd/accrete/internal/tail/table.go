@@ -18,6 +18,7 @@ import (
 type table struct {
 	e      *env.Env
 	asJSON bool
+	redact *record.Redaction
 }
 
 // layout has a fixed width for each column, since the rows are not known in advance.
@@ -64,7 +65,7 @@ func (t *table) line(topic string, partition int, r *ingest.Record) error {
 			s.Key = &key
 		}
 		if json.Valid(value) {
-			s.Value = value
+			s.Value = t.redact.Prediction(value)
 		}
 		return t.e.Print(true, "", s)
 	}

@@ -1,11 +1,16 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest/decode/npy"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // float32Format is a list of numbers of four bytes (IEEE 754, least significant byte first).
@@ -175,23 +180,82 @@ func (d *Decoder) numbers(p *indices, at func(int) float64) (r record, err *Erro
 	return r, nil
 }
 
-// spelled returns a number with its text, in the memory of d.
-func (d *Decoder) spelled(v float64) value {
-	from := len(d.scan.buf)
-	d.scan.buf = appendNumber(d.scan.buf, v)
-	return value{kind: num, num: v, text: d.scan.buf[from:len(d.scan.buf):len(d.scan.buf)]}
+// npyFormat is a table of numbers that numpy.save wrote: a row of the table is an example.
+var npyFormat = format{
+	name:      "npy",
+	looksLike: func(first []byte) bool { return bytes.HasPrefix(first, []byte(npy.Magic)) },
+	open:      newNPY,
+	check:     indicesOnly,
+	examples:  []string{npyExample},
 }
 
-// spelled returns a number with its text.
-func spelled(v float64) value { return value{kind: num, num: v, text: appendNumber(nil, v)} }
+const npyExample = npy.Magic + "\x01\x00\x47\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }           \n" +
+	"\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x00\x3f" + "\x00\x00\x00\x00\x00\x00\xc0\x3f\x00\x00\x80\xbf"
 
-// appendNumber appends a number as in JSON; nothing for one that JSON does not have.
-func appendNumber(dst []byte, v float64) []byte {
-	switch {
-	case math.IsInf(v, 0), v != v:
-		return dst
-	case v == math.Trunc(v) && math.Abs(v) < 1e21:
-		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+// npyRows are the rows of a table.
+type npyRows struct {
+	in    *limitedReader
+	d     *Decoder
+	table *npy.Table
+	n     int
+}
+
+func newNPY(l *limitedReader, d *Decoder) (rows, error) {
+	table, err := npy.ReadHeader(l, d.config.MaxColumns)
+	if err != nil {
+		return nil, err
 	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+	if err := indicesOnly(d.config); err != nil {
+		return nil, err
+	}
+	cfg := d.config
+	if cfg.Label == "" && cfg.Labels == nil && !cfg.NoLabel && cfg.Task != learner.Novelty {
+		return nil, fmt.Errorf("the columns have no names: choose the label by its index with --label (input.label), such as %d for the last", table.Columns-1)
+	}
+	return &npyRows{in: l, d: d, table: table}, nil
+}
+
+func (r *npyRows) read() (line, error) {
+	if r.n == r.table.Rows {
+		return line{}, io.EOF
+	}
+	r.in.n = 0
+	b := make([]byte, r.table.RowBytes())
+	if _, err := io.ReadFull(r.in, b); err != nil {
+		return line{}, fmt.Errorf("it ends in row %d of %d: it is truncated", r.n+1, r.table.Rows)
+	}
+	r.n++
+	return line{number: r.n, text: b}, nil
+}
+
+func (r *npyRows) label(l line) string {
+	if i := r.d.split(r.table.Columns).label; i >= 0 {
+		return string(spelled(r.table.At(l.text, i)).text)
+	}
+	return ""
+}
+
+func (r *npyRows) learn([]line, bool) error { return nil }
+
+func (r *npyRows) take(l line) (record, *Error) {
+	d := r.d
+	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
+	d.noLabels()
+	return d.numbers(d.split(r.table.Columns), func(i int) float64 { return r.table.At(l.text, i) })
+}
+
+func (r *npyRows) decode(l line) (Row, *Error) {
+	values, err := r.take(l)
+	if err != nil {
+		return Row{}, err
+	}
+	return r.d.row(values)
+}
+
+func (r *npyRows) record(dst []byte, l line) ([]byte, *Error) {
+	values, err := r.take(l)
+	if err != nil {
+		return dst, err
+	}
+	return r.d.appendRecord(dst, values)
 }

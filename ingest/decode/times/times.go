@@ -1,0 +1,100 @@
+// Package times reads points in time that records hold as text: in the spellings that need
+// no declaration, and in declared formats such as %d.%m.%Y.
+package times
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// layouts are the texts that are read as a time; without a zone it is UTC.
+var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
+
+// maxBytes is the length of the longest text that is read as a time.
+const maxBytes = 40
+
+// Parse returns the seconds since 1970 of a time from the year 0 to 9999.
+func Parse(b []byte) (seconds float64, ok bool) {
+	if len(b) < len("2006-01-02") || len(b) > maxBytes || b[4] != '-' || b[0]-'0' > 9 {
+		return 0, false
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, string(b)); err == nil {
+			return unixSeconds(t), true
+		}
+	}
+	return 0, false
+}
+
+func unixSeconds(t time.Time) float64 {
+	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
+}
+
+// Format is a format of times, as it is declared and for package time.
+type Format struct{ declared, layout string }
+
+// String returns the format as it is declared.
+func (f Format) String() string { return f.declared }
+
+// Parse returns the seconds since 1970 of a time in the format.
+func (f Format) Parse(b []byte) (seconds float64, ok bool) {
+	if len(b) > maxBytes {
+		return 0, false
+	}
+	t, err := time.Parse(f.layout, string(b))
+	if err != nil {
+		return 0, false
+	}
+	return unixSeconds(t), true
+}
+
+// directive is a part of a format, as strptime has them, and what it is in a layout of
+// package time: of any number of digits, and of a fixed one.
+type directive struct{ any, fixed string }
+
+var directives = map[byte]directive{
+	'Y': {"2006", "2006"}, 'y': {"06", "06"}, 'm': {"1", "01"}, 'd': {"2", "02"}, 'b': {"Jan", "Jan"}, 'B': {"January", "January"},
+	'H': {"15", "15"}, 'I': {"3", "03"}, 'M': {"4", "04"}, 'S': {"5", "05"}, 'p': {"PM", "PM"}, 'z': {"-0700", "-0700"},
+}
+
+// separators may stand between directives.
+const separators = " .,/-:;T"
+
+// ParseFormat reads a format such as %d.%m.%Y.
+func ParseFormat(declared string) (Format, error) {
+	var b strings.Builder
+	day := map[byte]bool{}
+	isDirective := func(i int) bool { return i >= 0 && i+1 < len(declared) && declared[i] == '%' }
+	for i := 0; i < len(declared); i++ {
+		c := declared[i]
+		if c != '%' {
+			if !strings.ContainsRune(separators, rune(c)) {
+				return Format{}, fmt.Errorf("%q in the format of times %q: want directives such as %%d, separated by one of %q or nothing", string(c), declared, separators)
+			}
+			b.WriteByte(c)
+			continue
+		}
+		if i+1 == len(declared) {
+			return Format{}, fmt.Errorf("the format of times %q ends with a %%", declared)
+		}
+		d, ok := directives[declared[i+1]]
+		if !ok {
+			return Format{}, fmt.Errorf("%q in the format of times %q: want %%Y or %%y, %%m, %%b or %%B, %%d, %%H or %%I, %%M, %%S, %%p, %%z", declared[i:i+2], declared)
+		}
+		day[declared[i+1]] = true
+		if isDirective(i-2) || isDirective(i+2) {
+			b.WriteString(d.fixed)
+		} else {
+			b.WriteString(d.any)
+		}
+		i++
+	}
+	if !day['d'] || !(day['Y'] || day['y']) || !(day['m'] || day['b'] || day['B']) {
+		return Format{}, fmt.Errorf("the format of times %q has no day, month or year: want %%d, %%m and %%Y", declared)
+	}
+	if _, err := time.Parse(b.String(), time.Date(2021, 11, 28, 21, 47, 39, 0, time.UTC).Format(b.String())); err != nil {
+		return Format{}, fmt.Errorf("the format of times %q cannot be read back", declared)
+	}
+	return Format{declared, b.String()}, nil
+}
