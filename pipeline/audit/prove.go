@@ -233,7 +233,7 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		in.Columns = append(in.Columns, col)
 	}
 	q.Input = in
-	q.Explanation = explanation(h, p)
+	q.explain(h, p)
 }
 
 // asJSON returns the value of a prediction as JSON if it can be read, and as it is if not.
