@@ -29,6 +29,7 @@ type Config struct {
 	Group      string        // consumer group that stores positions and shares the partitions between its members
 
 	Passed record.Passed // what predictions have from their inputs
+	Form   record.Form   // of predictions
 
 	Canary Canary // predicts for some keys; none without a name
 
