@@ -14,11 +14,11 @@ func Importances(schema *decode.Schema, m *learner.Model) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return byField(schema, indices), nil
+	return ByField(schema, indices), nil
 }
 
-// byField adds up the indices of the columns of each field.
-func byField(schema *decode.Schema, indices []float64) []float64 {
+// ByField adds up the indices of the columns of each field.
+func ByField(schema *decode.Schema, indices []float64) []float64 {
 	fields := schema.Fields()
 	all := make([]float64, len(fields))
 	for i, f := range fields {
@@ -47,7 +47,7 @@ func (t *Tally) SetImportance(all []Report, schema *decode.Schema, m *learner.Mo
 	if err != nil {
 		return
 	}
-	indices = byField(schema, indices)
+	indices = ByField(schema, indices)
 	for i := range all {
 		all[i].Importance = &indices[i]
 	}
