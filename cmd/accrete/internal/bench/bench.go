@@ -120,6 +120,11 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		return p.Over(of)
 	}
 	of.Algorithm, of.Direction, _ = strings.Cut(name, "/")
+	if effort, ok := strings.CutPrefix(of.Direction, effort); ok {
+		of.Direction = ""
+		of.Effort, _ = learner.ParseEffort(effort)
+		return of
+	}
 	switch of.Direction {
 	case mixture:
 		of.Direction, of.Mixture = "", true
@@ -131,9 +136,10 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 	return of
 }
 
-// What follows the name of an algorithm that is mixed with simple members, and of one that is
-// not although it is by default.
+// What follows the name of an algorithm that is mixed with simple members, of one that is
+// not although it is by default, and of one that is not and has an effort.
 const (
+	effort  = "effort:"
 	mixture = "mixture"
 	alone   = "alone"
 )
