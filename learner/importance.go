@@ -2,6 +2,8 @@ package learner
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -20,10 +22,10 @@ const importanceRows = 256
 // the mean and the deviation of the first rows. The error is ErrUnexplained for a model
 // without a fit and for a given metric.
 func (m *Model) Importance() ([]float64, error) {
-	if m.bank == nil || m.given != nil || m.head.Scores() == 0 {
-		return nil, fmt.Errorf("%w: the model has made no fit yet, or has a metric", ErrUnexplained)
+	if err := m.hasImportance(); err != nil {
+		return nil, err
 	}
-	d, n, k := len(m.scaler.ColumnWeights), importanceRows, m.head.Scores()
+	d, n := len(m.scaler.ColumnWeights), importanceRows
 	draws := vec.NewNormals(vec.Key("importance", 0, 0))
 	x, other := make([]float32, n*d), make([]float32, n*d)
 	draws.Fill(x)
@@ -32,7 +34,41 @@ func (m *Model) Importance() ([]float64, error) {
 		w := float32(m.scaler.ColumnWeights[i%d])
 		x[i], other[i] = float32(x[i]*w), float32(other[i]*w)
 	}
-	f := m.scored(x, n)
+	return m.totalEffects(x, other, m.scored(x, n), n), nil
+}
+
+// ImportanceOn is Importance for the rows of b, two or more, instead of drawn ones: a column
+// is drawn again as that of another row.
+func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
+	if err := m.hasImportance(); err != nil {
+		return nil, err
+	}
+	n := b.Len()
+	if n < 2 || b.Dim() != m.dim && m.dim != 0 {
+		return nil, fmt.Errorf("%w: %d rows of %d values, want 2 rows or more of %d", ErrUnexplained, n, b.Dim(), m.dim)
+	}
+	m.Predict(b)
+	x, f, d := slices.Clone(m.x), slices.Clone(m.f), len(m.x)/n
+	other := make([]float32, len(x))
+	from := rand.New(rand.NewPCG(1, 0)).Perm(n) // rows may be periodic
+	for i, at := range from {
+		next := from[(i+1)%n]
+		copy(other[at*d:(at+1)*d], x[next*d:(next+1)*d])
+	}
+	return m.totalEffects(x, other, f, n), nil
+}
+
+func (m *Model) hasImportance() error {
+	if m.bank == nil || m.given != nil || m.head.Scores() == 0 {
+		return fmt.Errorf("%w: the model has made no fit yet, or has a metric", ErrUnexplained)
+	}
+	return nil
+}
+
+// totalEffects estimates the total-effect index of each column from n scaled rows x with the
+// scores f, and as many that the columns are drawn from.
+func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []float64) {
+	d, k := len(x)/n, m.head.Scores()
 	variance := 0.0
 	for c := range k {
 		mean, sum := 0.0, 0.0
@@ -45,7 +81,6 @@ func (m *Model) Importance() ([]float64, error) {
 		}
 		variance += float64(sum / float64(n))
 	}
-	var out []float64
 	changed := make([]float32, n*d)
 	for from, j := 0, 0; from < d; j++ {
 		to := from + 1
@@ -68,7 +103,7 @@ func (m *Model) Importance() ([]float64, error) {
 		out = append(out, index)
 		from = to
 	}
-	return out, nil
+	return out
 }
 
 // scored returns the scores of n scaled rows.

@@ -35,6 +35,15 @@ func TestImportancesAreSharesOfTheVariance(t *testing.T) {
 				t.Errorf("%s: importance of column %d is %.3f, want about %.1f", name, j, got[j], want)
 			}
 		}
+		on, err := m.ImportanceOn(rows.Slice(rows.Len()-256, rows.Len()))
+		if err != nil || len(on) != 3 {
+			t.Fatalf("%s: %v, %v", name, on, err)
+		}
+		for j, v := range on {
+			if math.Abs(v-got[j]) > 0.1 {
+				t.Errorf("%s: importance of column %d on the rows is %.3f, and %.3f on drawn ones", name, j, v, got[j])
+			}
+		}
 		again, _ := m.Importance()
 		for j := range got {
 			if again[j] != got[j] {

@@ -62,7 +62,7 @@ type Learner struct {
 
 	classFigures
 	deviations
-	errors *prometheus.GaugeVec
+	errors, explained *prometheus.GaugeVec
 
 	weights, memberErrors *prometheus.GaugeVec // of a mixture
 
@@ -132,7 +132,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
-		errors:  v.progressive,
+		errors:  v.progressive, explained: newExplained(r),
 		weights: v.weights, memberErrors: v.memberErrors,
 
 		classFigures:  newClassFigures(r),

@@ -28,6 +28,8 @@ func all() *prometheus.Registry {
 	l.Costs(.3, .4)
 	half := .5
 	l.Deviation(&half, &half, &half, &half)
+	l.Crossed(&half)
+	l.Explained(.9, 0, -1, .5)
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)

@@ -47,8 +47,9 @@ type Learner struct {
 	lag     *grouplag.Committer // nil: positions are not committed
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
-	gate    *gate           // nil: every snapshot passes
-	memory  memory.Estimate // owned by the goroutine that learns
+	gate    *gate            // nil: every snapshot passes
+	served  *modellog.Choice // that was reported last; owned by the goroutine that learns
+	memory  memory.Estimate  // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
 	saved    int64         // seq of the newest snapshot that was begun

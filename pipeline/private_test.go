@@ -12,6 +12,52 @@ import (
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
+// A field of output.redact is in no prediction, in no record in quarantine, in no event and
+// in no record of the model log, and what is learned is the same.
+func TestRedactedFieldsAreNotShown(t *testing.T) {
+	const canary = "canary-4711"
+	c := kafkatest.Client(t)
+	redact, err := record.NewRedaction([]string{"who", "features.x:hash"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hashes []string
+	for _, r := range []*record.Redaction{nil, redact} {
+		in := kafkatest.Name("rings")
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(40))
+		rows := []ingest.Record{
+			{Value: []byte(`{"features":{"x":1,"y":2},"label":"true","who":"` + canary + `"}`)},
+			{Value: []byte(`{"features":{"x":"` + canary + `","y":1},"label":"true"}`)},
+			{Value: []byte(`{"features":{"x":1,"y":"?"},"who":"` + canary + `"}`)},
+			{Value: []byte(`{"who":"` + canary)},
+		}
+		if err := c.Producer().Publish(t.Context(), in, 0, rows); err != nil {
+			t.Fatal(err)
+		}
+		cfg, ev := learntest.Config(c, "m."+in, in)
+		cfg.Decode.Unknown = "ignore"
+		cfg.Passed = record.Passed{Fields: []string{"who", "y"}, Redact: r}
+		learnAll(t, cfg)
+		for _, topic := range []string{LogTopic(cfg.Model), PredictionsTopic(cfg.Model), QuarantineTopic(cfg.Model)} {
+			all := kafkatest.Read(t, c, topic)
+			found := false
+			for _, r := range all {
+				found = found || strings.Contains(fmt.Sprintf("%s %s %q", r.Key, r.Value, r.Headers), canary)
+			}
+			if want := r == nil && topic != LogTopic(cfg.Model); found != want || len(all) == 0 {
+				t.Errorf("%s, redacted %v: the field is shown: %v", topic, r != nil, found)
+			}
+		}
+		if told := fmt.Sprintf("%+v %q", ev.All(), ev.All()); strings.Contains(told, canary) == (r != nil) {
+			t.Errorf("redacted %v: an event has the field: %v", r != nil, r == nil)
+		}
+		hashes = append(hashes, learntest.FinalHash(t, ev).String())
+	}
+	if hashes[0] != hashes[1] {
+		t.Errorf("the states differ: %v", hashes)
+	}
+}
+
 // What an invalid record holds is in the quarantine topic only with quarantine.values
 // full, and in no event and no record of the model log otherwise, not even as the reason.
 func TestInvalidRecordsAreNotShown(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -36,6 +38,9 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	defer context.AfterFunc(gctx, stop)()
 
 	src := input.NewSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
+	if late := l.config.Decode.Late; late != nil {
+		src.Align(func(_ string, r *ingest.Record) int64 { return record.TimeOf(late, r) })
+	}
 	g.Go(func() error {
 		src.Run(intake)
 		return nil
@@ -105,6 +110,7 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 		if err := l.gate.follow(ctx, l.journal); err != nil {
 			return nil // g.Wait returns why
 		}
+		l.serves()
 		if err := l.saveIfDue(ctx, g); err != nil {
 			return err
 		}

@@ -235,7 +235,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	if l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema); err != nil {
 		return r, err
 	}
-	l.decider.Values = l.config.Values
+	l.decider.Values, l.decider.Redact = l.config.Values, l.config.Passed.Redact
 	return r, nil
 }
 

@@ -40,7 +40,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Values = s.config.Values
+	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
 	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 

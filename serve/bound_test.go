@@ -147,7 +147,7 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 			e.Record(record.Example{Topic: "in", Record: &small}, learner.Classification, row[:1]),
 		}
 		if at == quarantine {
-			rs = []ingest.Record{record.Quarantined("in", 0, &huge, errors.New("bad"), record.ValuesFull, limit), record.Quarantined("in", 0, &small, errors.New("bad"), record.ValuesFull, limit)}
+			rs = []ingest.Record{record.Quarantined("in", 0, &huge, errors.New("bad"), record.ValuesFull, nil, limit), record.Quarantined("in", 0, &small, errors.New("bad"), record.ValuesFull, nil, limit)}
 		}
 		if err := p.Publish(t.Context(), at, 0, rs); err != nil {
 			t.Fatal(err)

@@ -60,7 +60,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	for i := range rs {
 		row, err := record.Decode(w.decoder, &rs[i])
 		if err != nil {
-			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.quarantine.MaxMessageBytes))
+			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
 			continue
 		}
 		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})

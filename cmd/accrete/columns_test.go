@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,15 +31,24 @@ func TestFitTakesColumnsAsTheyAre(t *testing.T) {
 	if code != exit.Done {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
+	matters := map[string]string{} // how much each column does; the label is that of the carrier
+	for _, line := range lines(stdout) {
+		if f := strings.Fields(line); len(f) > 5 {
+			matters[f[0]] = f[4]
+		}
+	}
+	if v, err := strconv.ParseFloat(matters["carrier"], 64); err != nil || v < 0.5 || matters["carrier"] <= matters["late"] || matters["carrier"] <= matters["wind"] {
+		t.Errorf("importances %v, want that of the carrier largest", matters)
+	}
 	text := strings.Join(strings.Fields(stdout), " ")
 	for _, want := range []string{
-		"carrier category 0 3 one-hot of 3 values and other",
-		"tail category 0 31 target statistic and log frequency",
-		"late boolean 0 2 number",
-		"at time 0 28 sine and cosine of day, week and year",
-		"wind numeric 80 13 number, missing as",
+		"carrier category 0 3 " + matters["carrier"] + " one-hot of 3 values and other",
+		"tail category 0 31 " + matters["tail"] + " target statistic and log frequency",
+		"late boolean 0 2 " + matters["late"] + " number",
+		"at time 0 28 " + matters["at"] + " sine and cosine of day, week and year",
+		"wind numeric 80 13 " + matters["wind"] + " number, missing as",
 		"and an indicator of missing",
-		"gone unknown 400 0 nothing: it had no value in the warm-up",
+		"gone unknown 400 0 0.000 nothing: it had no value in the warm-up",
 		"test error 0.0",
 	} {
 		if !strings.Contains(text, want) {

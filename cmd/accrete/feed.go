@@ -14,7 +14,6 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/encode"
 	"github.com/accrete-ml/accrete/internal/config"
 )
@@ -22,13 +21,13 @@ import (
 type feedCommand struct {
 	env.ConfigFlags
 	env.JSONFlag
-	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz; - for standard input."`
+	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
 	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
 	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
 	Partitions int     `default:"1" help:"Number of partitions if the topic has to be created (${default})."`
 	Rate       float64 `placeholder:"N" help:"Maximum number of records per second."`
-	SkipBad    bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	SkipBad    bool    `name:"skip-bad" help:"Count unreadable rows, by reason with the first line of each, and continue, instead of stopping at the first."`
 }
 
 func (feedCommand) Help() string {
@@ -45,9 +44,13 @@ accrete feed -c accrete.yaml --demo --rate 100 --topic payments --unlabelled`
 
 // feedReport counts what was written.
 type feedReport struct {
-	Topic     string  `json:"topic"`
-	Records   int64   `json:"records"`
-	Skipped   int64   `json:"skipped"` // rows that cannot be converted to a record
+	Topic   string `json:"topic"`
+	Records int64  `json:"records"`
+	Skipped int64  `json:"skipped"` // rows that cannot be converted to a record
+
+	Reasons []files.Reason `json:"skipped_reasons,omitempty"`
+	skipped files.Skipped
+
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"records_per_second"`
 }
@@ -83,11 +86,15 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 	if err := f.copyRows(ctx, e, rows, out, &r); err != nil {
 		return err
 	}
+	r.Skipped, r.Reasons = r.skipped.Total(), r.skipped.Reasons()
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
 	text := fmt.Sprintf("%s to %s in %.1f s", display.Count(r.Records, "record"), r.Topic, r.Seconds)
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %s skipped", display.Count(r.Skipped, "row"))
+	}
+	for _, reason := range r.Reasons {
+		text += fmt.Sprintf("\nskipped: %v", reason)
 	}
 	return e.Print(f.JSON, text, r)
 }
@@ -124,11 +131,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 		if err == io.EOF || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			break
 		}
-		var line *decode.LineError
-		if f.SkipBad && errors.As(err, &line) {
-			if r.Skipped++; r.Skipped <= 3 {
-				e.Log.Warn().Err(err).Msg("skipped")
-			}
+		if f.skip(e, err, r) {
 			continue
 		}
 		if err != nil {
@@ -138,10 +141,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err))
 		}
 		record, err := out.record(value, r.Records)
-		if f.SkipBad && err != nil {
-			if r.Skipped++; r.Skipped <= 3 {
-				e.Log.Warn().Err(err).Msg("skipped")
-			}
+		if file, is := rows.(fileRows); is && err != nil && f.skip(e, file.unwritten(f.File, err), r) {
 			continue
 		}
 		if err != nil {
@@ -167,6 +167,17 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 	}
 	progress.Done()
 	return nil
+}
+
+// skip counts the row that err is about, and reports whether it did.
+func (f *feedCommand) skip(e *env.Env, err error, r *feedReport) bool {
+	if err == nil || !f.SkipBad || !r.skipped.Add(err) {
+		return false
+	}
+	if r.skipped.Total() <= 3 {
+		e.Log.Warn().Err(err).Msg("skipped")
+	}
+	return true
 }
 
 // throttle waits while the number of records written since start exceeds

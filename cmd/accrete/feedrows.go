@@ -55,6 +55,11 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 
 type fileRows struct{ *decode.File }
 
+// unwritten returns the error of the current row, which the format of the topic cannot have.
+func (f fileRows) unwritten(name string, err error) error {
+	return &decode.LineError{File: name, Line: f.Line(), Err: &decode.Error{Stage: "record", Reason: err.Error()}}
+}
+
 func (f fileRows) share() float64 { return f.Share() }
 
 func (f fileRows) next() ([]byte, error) {

@@ -38,6 +38,7 @@ type site struct {
 	board    *page.Board
 	registry *prometheus.Registry
 	health   *metrics.Health
+	columns  page.Importances
 	more     []func(*http.ServeMux)
 }
 
@@ -47,7 +48,7 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 		return "", func() {}, nil
 	}
 	mux := metrics.Mux(s.registry, s.health)
-	live := page.New(page.Info{Model: s.model, Version: version.String(), Options: s.options, Health: s.health}, s.board, s.registry)
+	live := page.New(page.Info{Model: s.model, Version: version.String(), Options: s.options, Health: s.health, Importances: s.columns}, s.board, s.registry)
 	live.Register(mux)
 	for _, add := range s.more {
 		add(mux)

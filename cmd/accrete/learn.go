@@ -31,7 +31,7 @@ type learnCommand struct {
 	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
-	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz. A model that began with the same file continues."`
+	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet. A model that began with the same file continues."`
 	FromOffsets string `name:"from-offsets" placeholder:"WHERE" help:"Where a new model begins to read the input topics: earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,… (default: earliest)."`
 	Predict     bool   `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
 
@@ -68,13 +68,17 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	_, key, err := setup.Keys(c)
+	if err != nil {
+		return err
+	}
 	var paths []func(*http.ServeMux)
 	if endpoint != nil {
 		defer endpoint.close()
 		paths = append(paths, endpoint.paths)
 	}
 	board := page.NewBoard(time.Now)
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, paths}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), paths}
 	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err
@@ -155,8 +159,12 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
+	passed, err := setup.Passed(c)
+	if err != nil {
+		return nil, err
+	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, s, setup.Passed(c), log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, s, passed, log, collectors.Request), stop}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

@@ -372,7 +372,7 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	}
 	write("rows.csv", "b,a,u\n2,3,\n1,x,9\n0,0,1\n")
 	code, stdout, stderr := call(t, nil, "predict", "rows.csv", "--model", "two.snap", "--skip-bad")
-	if got := lines(stdout); code != exit.Done || len(got) != 3 || got[0] != "b,a,u,prediction.u,prediction.v" || !strings.HasPrefix(got[1], "2,3,,") || !strings.Contains(stderr, "line 3") {
+	if got := lines(stdout); code != exit.Done || len(got) != 3 || got[0] != "b,a,u,prediction.u,prediction.v" || !strings.HasPrefix(got[1], "2,3,,") || !strings.Contains(stderr, `"rows":1,"line":3`) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, nil, "predict", "rows.csv", "--model", "two.snap")

@@ -91,11 +91,15 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	passed, err := setup.Passed(c)
+	if err != nil {
+		return err
+	}
 	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Passed: setup.Passed(c), Values: record.Values(c.Quarantine.Values),
+		Passed: passed, Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
@@ -106,12 +110,12 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if c.Score.Predict == "on" {
 		log, stop := logRequests(e, c, client, collectors, health)
 		defer stop()
-		answers = append(answers, predictions(c.Model, scorer, setup.Passed(c), log, func(code, rows int, took time.Duration) {
+		answers = append(answers, predictions(c.Model, scorer, passed, log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))
 	}
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, answers}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), answers}
 	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err

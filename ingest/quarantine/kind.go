@@ -5,8 +5,8 @@ import "regexp"
 // What tells apart records with the same fault: texts, numbers and positions, but not the
 // names of columns, nor what was wanted.
 var (
-	faultyText   = regexp.MustCompile(`(text |^label: )"(?:[^"\\]|\\.)*"…?`)
-	faultyNumber = regexp.MustCompile(`( is| at byte| has| number|index|x\[|^limits:|^json:) ?-?[0-9][0-9a-zA-Z.+-]*…?`)
+	faultyText   = regexp.MustCompile(`(text |^label: |^libsvm: )"(?:[^"\\]|\\.)*"…?`)
+	faultyNumber = regexp.MustCompile(`( is| at byte|^csv: line|^csv:|, byte| has| number|index|x\[|^limits:|^json:) ?-?[0-9][0-9a-zA-Z.+-]*…?`)
 	faultyClass  = regexp.MustCompile(`would be class [0-9]+`)
 )
 

@@ -17,6 +17,9 @@ func TestReasonsOfOneFaultAreOneKind(t *testing.T) {
 		{`label: … would be class …, but max_classes is …`, `label: "x" would be class 257, but max_classes is 256`, `label: "y" would be class 257, but max_classes is 256`},
 		{`label: it is the number …, but labels have been text so far`, `label: it is the number 17, but labels have been text so far`},
 		{`weight: it is …: want more than 0, and at most 1000000`, `weight: it is -3: want more than 0, and at most 1000000`},
+		{`csv: … cells, but the header has …`, `csv: 2 cells, but the header has 3`, `csv: 17 cells, but the header has 3`},
+		{`csv: line …, byte …: extraneous or missing " in quoted-field`, `csv: line 3, byte 14: extraneous or missing " in quoted-field`},
+		{`libsvm: … is not an index:value pair`, `libsvm: "3:" is not an index:value pair`, `libsvm: "x y" is not an index:value pair`},
 		{`the record has no value`, `the record has no value`},
 	} {
 		for _, reason := range test[1:] {

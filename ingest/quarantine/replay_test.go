@@ -40,7 +40,7 @@ func newStream(t *testing.T, addr string, n int) *stream {
 	var rs []ingest.Record
 	for i := range n {
 		r := &ingest.Record{Offset: int64(i), Time: time.Now().UnixMilli(), Key: fmt.Append(nil, "key", i), Value: fmt.Append(nil, i), Headers: []ingest.Header{{Key: "h", Value: []byte{byte(i)}}}}
-		rs = append(rs, record.Quarantined(s.in, int32(i%2), r, errBad, record.ValuesFull, 1<<20))
+		rs = append(rs, record.Quarantined(s.in, int32(i%2), r, errBad, record.ValuesFull, nil, 1<<20))
 	}
 	s.put(t, append(rs, rs...)...)
 	return s
@@ -90,8 +90,8 @@ func (s *stream) once(t *testing.T, n int) {
 func TestReplayWritesEachRecordOnce(t *testing.T) {
 	const n = 12
 	s := newStream(t, kafkatest.Addr(t), n)
-	s.put(t, ingest.Record{Time: 1, Value: []byte("foreign")}, record.Quarantined("other", 0, &ingest.Record{Offset: 7, Value: []byte("x")}, errBad, record.ValuesFull, 1<<20),
-		record.Quarantined(s.in, 0, &ingest.Record{Offset: 99, Value: []byte(strings.Repeat("x", 9000))}, errBad, record.ValuesFull, 1000))
+	s.put(t, ingest.Record{Time: 1, Value: []byte("foreign")}, record.Quarantined("other", 0, &ingest.Record{Offset: 7, Value: []byte("x")}, errBad, record.ValuesFull, nil, 1<<20),
+		record.Quarantined(s.in, 0, &ingest.Record{Offset: 99, Value: []byte(strings.Repeat("x", 9000))}, errBad, record.ValuesFull, nil, 1000))
 	r := s.replay(s.client)
 	r.DryRun = true
 	left := map[string]int64{"no record of a learner or scorer": 1, "from topic other, which is not an input": 1, "value truncated": 1}

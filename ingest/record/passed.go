@@ -15,6 +15,8 @@ import (
 type Passed struct {
 	Fields    []string // of a JSON record, as in decode.Extract; they are in the member input
 	TraceOnly bool     // of the headers only traceparent and tracestate; otherwise all
+
+	Redact *Redaction // of what a process writes and displays of records; nil: nothing
 }
 
 const (
@@ -37,6 +39,13 @@ func (e *Encoder) fields(r *ingest.Record) []byte {
 		return nil
 	}
 	b := decode.Extract([]byte(inputMember), r.Value, e.passes.Fields)
+	if len(b) > len(inputMember) && e.passes.Redact != nil {
+		clean, ok := e.passes.Redact.Value(b[len(inputMember):])
+		if !ok || string(clean) == "{}" {
+			return nil
+		}
+		b = append(b[:len(inputMember):len(inputMember)], clean...)
+	}
 	switch {
 	case len(b) == len(inputMember):
 		return nil

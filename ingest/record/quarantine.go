@@ -24,15 +24,21 @@ var quarantineHeaders = []string{originTopic, originPartition, originOffset, err
 // Quarantined returns the copy of an invalid record for a quarantine topic that
 // accepts batches of up to limit bytes. The copy is the original record, truncated
 // if necessary, with Kafka Connect's headers for its origin and the error. Of its
-// contents it has what values permits.
-func Quarantined(topic string, partition int32, r *ingest.Record, why error, values Values, limit int) ingest.Record {
+// contents it has what values and redact permit.
+func Quarantined(topic string, partition int32, r *ingest.Record, why error, values Values, redact *Redaction, limit int) ingest.Record {
+	why = redact.Reason(values.Reason(why), r.Value)
 	bare, notes := values.of(*r)
+	if bare.Value != nil {
+		var more []ingest.Header
+		bare, more = redact.of(bare)
+		notes = append(notes, more...)
+	}
 	return bounded(bare, append([]ingest.Header{
 		{Key: originTopic, Value: []byte(topic)},
 		{Key: originPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
 		{Key: originOffset, Value: strconv.AppendInt(nil, r.Offset, 10)},
 		{Key: errorStage, Value: []byte("VALUE_CONVERTER")},
-		{Key: errorMessage, Value: []byte(Reason(values.Reason(why)))},
+		{Key: errorMessage, Value: []byte(Reason(why))},
 	}, notes...), limit)
 }
 
@@ -78,6 +84,8 @@ func ReadQuarantined(r ingest.Record) (Rejected, error) {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(out.Original.Headers, func(h ingest.Header) bool { return h.Key == redactedValue }):
+		out.Incomplete = "redacted"
 	case lacks != nil:
 		out.Incomplete = strings.Join(lacks, " and ") + " truncated"
 	case len(r.Headers) > ingest.MaxHeaders:

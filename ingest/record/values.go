@@ -22,15 +22,23 @@ const (
 // Reason returns what may be said of why a record is invalid: all of it, or only what
 // was being read, because the rest may quote the record.
 func (v Values) Reason(err error) error {
+	if cmp.Or(v, ValuesFull) == ValuesFull {
+		return err
+	}
+	return bare(err, fmt.Sprintf("quarantine.values is %s", v))
+}
+
+// bare returns what was being read when err occurred, and which option withholds the rest.
+func bare(err error, option string) error {
 	var bad *decode.Error
 	var short withoutValues
 	switch {
-	case cmp.Or(v, ValuesFull) == ValuesFull, errors.As(err, &short):
+	case errors.As(err, &short):
 		return err
 	case errors.As(err, &bad):
-		return withoutValues(fmt.Sprintf("%s: invalid (quarantine.values is %s)", bad.Stage, v))
+		return withoutValues(fmt.Sprintf("%s: invalid (%s)", bad.Stage, option))
 	}
-	return withoutValues(fmt.Sprintf("invalid (quarantine.values is %s)", v))
+	return withoutValues(fmt.Sprintf("invalid (%s)", option))
 }
 
 // withoutValues is an error that quotes nothing.

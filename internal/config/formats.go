@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/ingest/registry"
 )
 
@@ -18,6 +19,12 @@ func (r *Registry) Of() registry.Config {
 
 // formats checks what the format of the records needs.
 func (v *validation) formats() {
+	if _, err := record.NewRedaction(v.Output.Redact, nil); err != nil {
+		v.add("output.redact", "%v", err)
+	}
+	if v.Output.RedactKey != "" && len(v.Output.Redact) == 0 {
+		v.add("output.redact_key_file", "is set, but output.redact is not")
+	}
 	in := &v.Input
 	r := in.Registry.Of()
 	if err := r.Check(); err != nil {

@@ -218,6 +218,9 @@ type (
 		Err error
 	}
 
+	// Serving reports which snapshot scorers serve by the model log, and how it was chosen.
+	Serving struct{ Choice modellog.Choice }
+
 	// Saved reports that a snapshot is complete in the model log.
 	Saved struct {
 		ID        string

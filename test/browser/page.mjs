@@ -127,6 +127,7 @@ const run = async (browser) => {
   await until('the end of the input', async () => (await value(page, 'lag')) === 0 && (await page.innerText('#s-chart')).includes('drift'));
   assert.equal(await page.evaluate(() => window.mark), 1, 'the page was reloaded');
   await numbersEqualMetrics(page, url);
+  await until('columns and what is served', async () => /amount[\s\S]*%/.test(await page.innerText('#s-columns')) && /(follow|passed)/i.test(await page.innerText('#s-serving')), 40);
   await textOnly(page);
   await shot(browser, url, 'drift', 'light');
   console.log('updates live, numbers equal /metrics, hostile content stays text');

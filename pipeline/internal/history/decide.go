@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -31,6 +32,8 @@ type Decided struct {
 	Columns      *event.Columns    // what has changed of the columns; nil for nothing
 	Schemas      []modellog.Schema // that the BATCH is the first to need
 	values       record.Values
+	redact       *record.Redaction
+	timeout      learner.Label // of rows without one, if labels come late
 }
 
 // Item is one record of a BATCH.
@@ -39,17 +42,23 @@ type Item struct {
 	Record *ingest.Record
 	key    []byte // of its prediction
 	Err    error  // why it goes to quarantine; nil if it is the next row of the batch
+
+	late      *record.Late // what joins it with others; nil without late labels
+	event     *join.Event  // of a row that waits for its label, or has waited
+	predicted bool         // the row was predicted earlier, and nothing is published for it
 }
 
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
-	Values record.Values // what errors and samples may show of a record
+	Values record.Values     // what errors and samples may show of a record
+	Redact *record.Redaction // likewise
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
 	absence absence
 	fetched []modellog.Schema // since the last BATCH
+	timeout learner.Label     // of rows without one, if labels come late
 }
 
 // NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
@@ -59,7 +68,13 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Decider{decoder: d, keyed: keyed || c.Key != ""}, nil
+	out := &Decider{decoder: d, keyed: keyed || c.Key != ""}
+	if d.Late() != nil {
+		if out.timeout, err = d.TimeoutLabel(); err != nil {
+			return nil, fmt.Errorf("input.labels.on_timeout: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // mostFetched bounds the schemas in a record of the model log.
@@ -92,7 +107,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, Schemas: d.fetched}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -109,10 +124,17 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				fingerprint = input.Fingerprint(r)
 			}
 			it := Item{in: sp.In, Record: r}
+			if record.IsLabel(d.decoder, sp.In.Topic, r) {
+				b.Items = append(b.Items, d.label(b, it))
+				continue
+			}
 			row, err := record.Decode(d.decoder, r)
+			if err == nil && d.decoder.Late() != nil {
+				err = it.joinedBy(d.decoder, row.Key)
+			}
 			switch {
 			case err != nil:
-				it.Err = d.Values.Reason(err)
+				it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -193,7 +215,8 @@ func (d *Decided) Bad() (all []event.Bad) {
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
 			var sample []byte
 			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
-				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+				v := d.redact.Sample(it.Record.Value)
+				sample = slices.Clone(v[:min(len(v), sampleBytes)])
 			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}

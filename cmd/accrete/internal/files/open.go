@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/parquet"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -19,7 +20,9 @@ import (
 // Open opens a file of rows, or standard input for "-". Its errors say what
 // to do.
 func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
-	if path == "-" {
+	if path != "-" && parquet.Is(path) {
+		file, err = openParquet(path, c, s)
+	} else if path == "-" {
 		file, err = decode.Read(interruptible(ctx, e.Stdin), "standard input", c, s)
 	} else {
 		file, err = decode.Open(path, c, s)
@@ -31,6 +34,18 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 		return nil, exit.Usage("%w", err)
 	}
 	return file, err
+}
+
+// openParquet opens a Parquet file, whose rows are read as JSON.
+func openParquet(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
+	if c.Format != "" && c.Format != "json" {
+		return nil, fmt.Errorf("%s is a Parquet file, which is read as json: omit the format %s", path, c.Format)
+	}
+	lines, err := parquet.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return decode.Read(lines, path, c, s)
 }
 
 // interruptible returns a reader that fails once ctx is done, even while a Read

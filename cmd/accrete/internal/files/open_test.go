@@ -4,7 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
@@ -15,5 +24,41 @@ func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
 	cancel()
 	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading ended with %v", err)
+	}
+}
+
+// A Parquet file is told by its content, and has the rows of the same JSON lines.
+func TestParquet(t *testing.T) {
+	type row struct {
+		A float64 `parquet:"a"`
+		C string  `parquet:"c"`
+		Y bool    `parquet:"y"`
+	}
+	dir := t.TempDir()
+	table, lines := filepath.Join(dir, "rows"), filepath.Join(dir, "rows.jsonl")
+	if err := parquet.WriteFile(table, []row{{0.1, "x", true}, {-2, "y", false}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lines, []byte(`{"a":0.1,"c":"x","y":true}`+"\n"+`{"a":-2,"c":"y","y":false}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, c := env.New(nil, nil, io.Discard, io.Discard), decode.Config{Infer: true, Labels: []string{"y"}}
+	var rows [2][]decode.Row
+	for i, path := range []string{table, lines} {
+		file, err := Open(t.Context(), e, path, c, decode.Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if rows[i], err = ReadAll(file); err != nil || len(rows[i]) != 2 {
+			t.Fatalf("%s: %d rows, %v", path, len(rows[i]), err)
+		}
+	}
+	if !reflect.DeepEqual(rows[0], rows[1]) {
+		t.Errorf("%v, want %v", rows[0], rows[1])
+	}
+	c.Format = "csv"
+	if _, err := Open(t.Context(), e, table, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
+		t.Errorf("as CSV: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ type Command struct {
 	env.ProfileFlags
 	inputFlags
 	display.ClassFlags
-	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz; - for standard input."`
+	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
 	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
@@ -62,7 +62,7 @@ type Command struct {
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
-	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows, by reason with the first line of each, and continue, instead of stopping at the first."`
 	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
 	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
 	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
@@ -78,7 +78,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of rows with crossing quantiles (before they are sorted), and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of rows with crossing quantiles (before they are sorted), and with huber and absolute the mean absolute error (MAE), all in the units of the label. Unless all columns are plain numbers, each is listed with its type, its missing and distinct values, what the model sees of it, and its importance: the total-effect index of the final model, which is the share of the variance of its scores that is lost if the column is not known (docs/columns.md). For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {
@@ -155,6 +155,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
 		return err
 	}
+	r.Skipped, r.Reasons = r.skipped.Total(), r.skipped.Reasons()
 	text := f.text(r, taken, why)
 	if f.Print {
 		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")

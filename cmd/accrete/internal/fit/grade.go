@@ -20,6 +20,13 @@ import (
 
 // evaluate tests the final model on --test, and refits it to the last rows with --refit.
 func (f *Command) evaluate(ctx context.Context, e *env.Env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, recent *window, r *Report) error {
+	if len(r.Columns) > 0 && f.Lags == 0 {
+		model, err := learner.NewModel(s.State.Serving)
+		if err != nil {
+			return err
+		}
+		r.columns.SetImportance(r.Columns, schema, model)
+	}
 	if f.Test != "" {
 		model, err := learner.NewModel(s.State.Serving)
 		if err != nil {

@@ -33,8 +33,10 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 	for {
 		row, err := next()
 		if err == io.EOF {
+			r.Rows.Skipped = r.skipped.Total()
 			return nil
 		}
+		r.Rows.Read++
 		if err := f.bad(e, err, r); err != nil {
 			return err
 		}
@@ -84,16 +86,16 @@ func (f *Command) progress(p learner.Progress, took time.Duration) string {
 // bad handles a row that cannot be read: it returns the error, or counts the
 // row as skipped.
 func (f *Command) bad(e *env.Env, err error, r *Report) error {
-	var line *decode.LineError
-	if err == nil || f.SkipBad && errors.As(err, &line) {
-		if err != nil {
-			if r.Skipped++; r.Skipped <= 3 {
-				e.Log.Warn().Err(err).Msg("skipped")
-			}
-		}
+	switch {
+	case err == nil:
 		return nil
+	case !f.SkipBad || !r.skipped.Add(err):
+		return files.Skippable(err)
 	}
-	return files.Skippable(err)
+	if r.skipped.Total() <= 3 {
+		e.Log.Warn().Err(err).Msg("skipped")
+	}
+	return nil
 }
 
 // shuffled returns a function that yields the results of next, including

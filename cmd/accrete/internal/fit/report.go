@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -36,12 +37,23 @@ type Report struct {
 	Changes   *inputs.Changes `json:"inputs_changed,omitempty"` // null with --monitor 0
 	Seconds   float64         `json:"seconds"`                  // time spent learning
 	PerSecond float64         `json:"examples_per_second"`
-	Skipped   int64           `json:"skipped"` // rows that could not be read
+	Rows      rowCounts       `json:"rows"`
+	Skipped   int64           `json:"skipped"` // rows of all files that could not be read
+	Reasons   []files.Reason  `json:"skipped_reasons,omitempty"`
 	StateHash snapshot.Hash   `json:"state_hash"`
 	Refit     *display.Refit  `json:"refit,omitempty"`
 
 	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier or with a hint
 	columns inputs.Tally
+	skipped files.Skipped
+}
+
+// rowCounts says what became of the rows of the training file.
+type rowCounts struct {
+	Read       int64 `json:"read"` // all of them: the sum of the others
+	Learned    int64 `json:"learned"`
+	Unlabelled int64 `json:"unlabelled"` // predicted only
+	Skipped    int64 `json:"skipped"`
 }
 
 type intervalReport struct {
@@ -59,6 +71,7 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
+	r.Rows.Learned, r.Rows.Unlabelled = p.Examples, r.Rows.Read-p.Examples-r.Rows.Skipped
 	r.Cap = p.Cap
 	r.Drifts = drifts(p.Drifts)
 	r.Changes = inputs.NewChanges(p.Inputs, schema.Columns)
@@ -113,11 +126,22 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	if f.Kernel == "auto" && r.Kernel != "" {
 		fmt.Fprintf(&b, "kernel       %s, chosen by the warm-up\n", r.Kernel)
 	}
-	if r.Skipped > 0 {
-		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", display.Count(r.Skipped, "row"))
-	}
+	b.WriteString(r.skippedText())
 	fmt.Fprintf(&b, "%s, %s features%s, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.reached(), r.Seconds, display.Thousands(int64(r.PerSecond)))
 	return b.String()
+}
+
+// skippedText says what became of the rows and why some were skipped, if any were.
+func (r *Report) skippedText() string {
+	if r.Skipped == 0 {
+		return ""
+	}
+	n := r.Rows
+	text := fmt.Sprintf("rows         %s read: %s learned, %s without a label, %s skipped\n", display.Thousands(n.Read), display.Thousands(n.Learned), display.Thousands(n.Unlabelled), display.Thousands(n.Skipped))
+	for _, reason := range r.Reasons {
+		text += fmt.Sprintf("skipped      %v\n", reason)
+	}
+	return text
 }
 
 // reached says what a model at its maximum of features does.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -33,21 +34,13 @@ func importanceOf(s *snapshot.Snapshot) ([]importance, error) {
 	if err != nil {
 		return nil, exit.Refuse(err)
 	}
-	indices, err := m.Importance()
+	indices, err := inputs.Importances(&schema, m)
 	if err != nil {
 		return nil, exit.Refuse(err)
 	}
-	fields := schema.Fields()
-	all := make([]importance, len(fields))
-	for i, f := range fields {
-		to := len(indices) // columns of a text, and the key of a time, belong to the field before them
-		if i+1 < len(fields) {
-			to = fields[i+1].At
-		}
-		all[i].Name = f.Name
-		for _, v := range indices[f.At:to] {
-			all[i].Index += v
-		}
+	all := make([]importance, len(indices))
+	for i, f := range schema.Fields() {
+		all[i] = importance{f.Name, indices[i]}
 	}
 	slices.SortStableFunc(all, func(a, b importance) int { return cmp.Compare(b.Index, a.Index) })
 	return all, nil

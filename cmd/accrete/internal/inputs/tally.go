@@ -21,6 +21,10 @@ type Report struct {
 	Distinct int    `json:"distinct"` // in the first distinctRows rows
 	Becomes  string `json:"becomes"`  // what the model sees of it
 
+	// Importance is how much the column matters for the scores, its total-effect index
+	// on rows of the file (learner.Model.ImportanceOn); nil without a model that has made a fit.
+	Importance *float64 `json:"importance,omitempty"`
+
 	// Identifier is set if the first rows look as if the column only told them apart.
 	Identifier bool `json:"identifier,omitempty"`
 
@@ -43,6 +47,9 @@ type Tally struct {
 	Rows    int
 	Hint    func(name, typ string) string // of a field, see decode.Decoder.Hint; nil for none
 	columns []valueCount
+
+	sample   [][]float64 // rows, each so many after the one before
+	distance int
 }
 
 type valueCount struct {
@@ -82,6 +89,7 @@ func (t *Tally) Add(x []float64) {
 		}
 	}
 	t.Rows++
+	t.take(x)
 	for j, v := range x {
 		c := &t.columns[j]
 		if math.IsNaN(v) {
@@ -157,9 +165,13 @@ func Text(all []Report) string {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\tbecomes")
+	header, importance := "", func(Report) string { return "" }
+	if all[0].Importance != nil {
+		header, importance = "importance\t", func(c Report) string { return fmt.Sprintf("%.3f\t", *c.Importance) }
+	}
+	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\t"+header+"becomes")
 	for _, c := range all {
-		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), c.Becomes)
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), importance(c), c.Becomes)
 	}
 	w.Flush()
 	for _, c := range all {

@@ -42,7 +42,9 @@ type Board struct {
 	memoryLimit int64
 	paused      string
 
-	model served // of the scorer
+	model   served // of the scorer
+	choice  choice
+	columns importances
 }
 
 // counts are those of this run.

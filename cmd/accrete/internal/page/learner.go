@@ -23,6 +23,9 @@ func (b *Board) Learner(ev event.Event) {
 	case event.Saved:
 		b.counts.snapshots++
 		b.snapshots.add(saved{at: b.now(), step: ev.Step, bytes: int64(ev.Bytes), hash: ev.StateHash.String(), froze: ev.Froze})
+		b.judge(ev.Step, ev.Gate, b.now())
+	case event.Serving:
+		b.serves(ev.Choice)
 	case event.Quarantining:
 		b.quarantining(ev)
 	case event.Replayed:
@@ -116,6 +119,7 @@ func (b *Board) replayed(ev event.Replayed) {
 	}
 	for _, m := range ev.Snapshots {
 		b.snapshots.add(saved{at: m.Written(), step: m.Step, bytes: m.Size, hash: m.StateHash.String(), recovered: true})
+		b.judge(m.Step, m.Gate, m.Written())
 	}
 	if ev.Batches > 0 {
 		b.note("info", fmt.Sprintf("batches replayed: %s, in %s", count(int64(ev.Batches)), took(ev.Took)))

@@ -4,6 +4,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -25,14 +26,15 @@ var assets embed.FS
 var templates = template.Must(template.ParseFS(assets, "assets/page.html"))
 
 // sections are the parts of the page that change.
-var sections = []string{"status", "reasons", "chart", "tiles", "partitions", "snapshots", "notes", "inputs", "bad", "members"}
+var sections = []string{"status", "reasons", "chart", "tiles", "partitions", "snapshots", "notes", "serving", "columns", "inputs", "bad", "members"}
 
 // Info is what the page displays beside its board.
 type Info struct {
 	Model, Version string
 	Options        []config.Value // in effect, secrets hidden
 	Health         *metrics.Health
-	Boot           string // identifies the process, so that a page notices a restart
+	Importances    Importances // nil: unknown
+	Boot           string      // identifies the process, so that a page notices a restart
 }
 
 // Page renders a board. At most one rendering per half second serves all readers.
@@ -44,6 +46,9 @@ type Page struct {
 	streams chan struct{} // a token per open stream
 	closing chan struct{}
 	once    sync.Once
+	work    sync.WaitGroup // computes importances
+	ctx     context.Context
+	cancel  context.CancelFunc
 
 	mu       sync.Mutex
 	rendered time.Time
@@ -66,7 +71,9 @@ const (
 // New returns the page of a board. Memory is read from g.
 func New(info Info, b *Board, g prometheus.Gatherer) *Page {
 	info.Boot = strconv.FormatInt(time.Now().UnixNano(), 36)
-	return &Page{info: info, board: b, gather: g, every: time.Second, streams: make(chan struct{}, mostStreams), closing: make(chan struct{})}
+	p := &Page{info: info, board: b, gather: g, every: time.Second, streams: make(chan struct{}, mostStreams), closing: make(chan struct{})}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p
 }
 
 // Register adds the page to mux.
@@ -87,7 +94,13 @@ func (p *Page) Register(mux *http.ServeMux) {
 }
 
 // Close ends all streams.
-func (p *Page) Close() { p.once.Do(func() { close(p.closing) }) }
+func (p *Page) Close() {
+	p.once.Do(func() {
+		p.cancel()
+		close(p.closing)
+	})
+	p.work.Wait()
+}
 
 // policy lets the page load its own files and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types accrete"
@@ -123,7 +136,12 @@ func (p *Page) status(w http.ResponseWriter, _ *http.Request) {
 	w.Write(append(b, '\n'))
 }
 
-func (p *Page) view() *view { return p.board.view(p.info, p.memory()) }
+func (p *Page) view() *view {
+	if f := p.info.Importances; f != nil && p.ctx.Err() == nil && p.board.outdated() {
+		p.work.Go(func() { p.board.compute(p.ctx, f) })
+	}
+	return p.board.view(p.info, p.memory())
+}
 
 // current returns a rendering that is at most half a second old.
 func (p *Page) current() (frame, error) {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,9 +164,53 @@ func TestPageShowsWhatHasHappened(t *testing.T) {
 	}
 }
 
+// What is served, the last comparison of the gate with what it decided, and the columns are
+// displayed.
+func TestPageShowsWhatIsServed(t *testing.T) {
+	f := newFixture(t, "m")
+	f.page.info.Options = append(f.page.info.Options, config.Value{Key: "gate.metric", Text: "loss"})
+	asked := make(chan struct{}, 9)
+	f.page.info.Importances = func(context.Context) ([]Importance, int64, error) {
+		asked <- struct{}{}
+		return []Importance{{Name: "amount", Index: 0.75}, {Name: evil, Index: 0.25}}, 4321, nil
+	}
+	html, _ := f.get(t, "/")
+	for _, want := range []string{"Nothing is served before the first snapshot", "Known once there is a snapshot"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("before a snapshot it does not show %q", want)
+		}
+	}
+	champion := modellog.Ref{Step: 1000, Offset: 7}
+	f.event(event.Serving{Choice: modellog.Choice{Mode: modellog.Follow, Snapshot: champion}})
+	f.event(event.Saved{Step: 2000, StateHash: snapshot.Hash{1}, Gate: &modellog.Gate{Metric: "loss", Rows: 5000, Loss: 0.5, Served: 0.4, WorseThan: 0.05, Champion: champion}})
+	f.get(t, "/")
+	<-asked
+	f.page.work.Wait()
+	html, _ = f.get(t, "/")
+	for _, want := range []string{
+		"follow</span> step <b>1,000", "newest snapshot has step 2,000", ">0.4000<", ">0.5000<", "Refused 0 s ago", "over 5,000 labelled records", "at most 0.4200",
+		"<code>amount</code>", "75.0 %", "H1000", "H333", "step 4,321", "the snapshot of step 2,000 is refused by the gate",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("it does not show %q", want)
+		}
+	}
+	if strings.Contains(html, evil) || len(asked) > 0 {
+		t.Error("a column is markup, or importances of the same snapshot were computed again")
+	}
+	f.event(event.Serving{Choice: modellog.Choice{Mode: modellog.Hold, Snapshot: champion, Reason: "too <b>many</b> false alarms", By: "anna"}})
+	html, _ = f.get(t, "/")
+	for _, want := range []string{"hold</span>", "until accrete promote", "By <b>anna</b>: too &lt;b&gt;many", "hold: the snapshot of step 1,000 is served, chosen by anna"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("after a hold it does not show %q", want)
+		}
+	}
+}
+
+const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e"
+
 // A name from outside is text, wherever it is displayed.
 func TestHostileNamesStayText(t *testing.T) {
-	const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e"
 	f := newFixture(t, evil)
 	f.health.Add(evil, evil)
 	f.trouble()

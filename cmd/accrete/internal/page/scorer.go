@@ -31,6 +31,10 @@ func (b *Board) Scorer(ev serve.Event) {
 				b.place(place{topic, p, true})
 			}
 		}
+	case serve.Chosen:
+		b.serves(ev.Choice)
+	case serve.Judged:
+		b.judge(ev.Step, &ev.Gate, time.Time{})
 	case serve.Waiting:
 		b.note("info", "waiting for a snapshot of the model")
 	case serve.Retrying:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // learnerTiles are the numbers of a learner.
@@ -40,6 +41,9 @@ func (b *Board) errorTile(name string) tile {
 	if s := b.progress.Recent; s.Rows > 0 {
 		t.Value, t.Text = exact(s.Model.Error), figure(s.Model.Error)
 		t.Note = fmt.Sprintf("last %s; linear %s", display.Count(s.Rows, "example"), figure(s.Linear.Error))
+		if b.progress.Task == learner.Regression {
+			t.Note += fmt.Sprintf("; R² %s", figure(1-s.Model.Error))
+		}
 		if s.Model.Error < s.Linear.Error {
 			t.Level = "good"
 		}

@@ -17,6 +17,7 @@ type view struct {
 	Uptime  string
 
 	Learner, Scorer bool
+	Gated           bool // gate.metric is not none
 
 	ErrorName string
 	Chart     chart
@@ -26,6 +27,8 @@ type view struct {
 	Snapshots  []snapshotRow
 	Members    []memberRow
 	Inputs     *inputsView
+	Serving    *servingView
+	Columns    *importanceView
 	Bad        []badRow
 	BadCount   int64
 	Notes      []noteRow
@@ -82,6 +85,9 @@ func (b *Board) view(info Info, memory int64) *view {
 	now := b.now()
 	p := b.progress
 	v := &view{Info: info, Role: b.title(), Learner: b.learner, Scorer: b.scorer, Uptime: Span(now.Sub(b.started)), ErrorName: "error"}
+	for _, o := range info.Options {
+		v.Gated = v.Gated || o.Key == "gate.metric" && o.Text != "none"
+	}
 	states, ready := info.Health.States()
 	v.Ready = ready
 	for _, s := range states {
@@ -109,7 +115,7 @@ func (b *Board) view(info Info, memory int64) *view {
 		v.Tiles = append(v.Tiles, b.scorerTiles(now, memory)...)
 	}
 	v.Partitions = b.partitionRows(now)
-	v.Inputs = b.inputsView(now)
+	v.Inputs, v.Serving, v.Columns = b.inputsView(now), b.servingView(now), b.importanceView()
 	b.lists(v, now)
 	return v
 }

@@ -25,11 +25,11 @@ import (
 // Command is accrete predict.
 type Command struct {
 	env.ConfigFlags
-	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz; - for standard input."`
+	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
 	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save (default: the newest snapshot in the model log that the configuration names)."`
 	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
 	Explain bool   `help:"Add what each column adds to the score, compared with the mean row, as a member explanation of JSON; implies --json (docs/audit.md)."`
-	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first."`
+	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first; standard error has their number by reason, with the first line of each."`
 }
 
 func (Command) Help() string {
@@ -70,9 +70,7 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if skipped > 0 {
-		e.Log.Warn().Int64("rows", skipped).Msg("unreadable rows are left out")
-	}
+	skipped.Warn(e)
 	return failed
 }
 
@@ -107,8 +105,8 @@ func (p *Command) model(ctx context.Context, e *env.Env) (*serve.Served, error) 
 // batchRows is the number of rows of a batch.
 const batchRows = 256
 
-// rows predicts the rows of file, and returns the number of rows that were left out.
-func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *serve.Served, w *Writer, task learner.Task) (skipped int64, err error) {
+// rows predicts the rows of file, and returns those that were left out.
+func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *serve.Served, w *Writer, task learner.Task) (skipped files.Skipped, err error) {
 	var b learner.Batch
 	b.Reset(len(m.Schema.Columns))
 	encoder := EncoderOf(m.Schema.Classes)
@@ -137,6 +135,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 				return err
 			}
 		}
+		skipped.Kept += int64(len(raws))
 		b.Reset(len(m.Schema.Columns))
 		raws, records = raws[:0], records[:0]
 		return nil
@@ -151,7 +150,8 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		}
 		row, err := file.Next()
 		if err == io.EOF {
-			return skipped, flush()
+			err := flush()
+			return skipped, err
 		}
 		var object []byte
 		if err == nil && w.format == "json" {
@@ -159,15 +159,12 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 				object, err = file.Record(nil)
 			}
 		}
-		var line *decode.LineError
-		if p.SkipBad && errors.As(err, &line) {
-			if skipped++; skipped <= 3 {
-				e.Log.Warn().Err(err).Msg("skipped")
-			}
+		if p.SkipBad && err != nil && skipped.Add(err) {
 			continue
 		}
 		if err != nil {
-			return skipped, errors.Join(flush(), files.Skippable(err))
+			err := errors.Join(flush(), files.Skippable(err))
+			return skipped, err
 		}
 		b.Append(row.X, learner.Label{}, 1)
 		if m.Keyed() {

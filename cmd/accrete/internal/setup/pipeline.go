@@ -39,6 +39,10 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	passed, err := Passed(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	nu := 0.0
 	if d.Task == learner.Novelty {
 		nu = c.Learner.Nu
@@ -79,12 +83,12 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 
 		Model:         c.Model,
 		Client:        client,
-		Topics:        c.Input.Topics,
+		Topics:        c.Input.LearnedTopics(),
 		Decode:        d,
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   auto,
-		Passed:        Passed(c),
+		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
 		SnapshotEvery: time.Duration(c.Snapshot.Every),
@@ -125,7 +129,7 @@ func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.
 		return nil, pipeline.Config{}, err
 	}
 	return c, pipeline.Config{
-		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: version.String(),
+		Model: c.Model, Client: client, Topics: c.Input.LearnedTopics(), SignKey: sign, VerifyKey: verify, Writer: version.String(),
 		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.WarnOfRetries,
 	}, nil
@@ -160,6 +164,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
+		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
 }

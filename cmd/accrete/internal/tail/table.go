@@ -11,12 +11,14 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 )
 
 // table prints predictions.
 type table struct {
 	e      *env.Env
 	asJSON bool
+	redact *record.Redaction
 }
 
 // layout has a fixed width for each column, since the rows are not known in advance.
@@ -59,7 +61,7 @@ func (t *table) line(topic string, partition int, r *ingest.Record) error {
 			s.Key = &key
 		}
 		if json.Valid(r.Value) {
-			s.Value = r.Value
+			s.Value = t.redact.Prediction(r.Value)
 		}
 		return t.e.Print(true, "", s)
 	}

@@ -151,6 +151,9 @@ func (w *Watch) progress(p learner.Progress) {
 	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
+		if p.Task == learner.Regression {
+			m.Explained(1-s.Model.Error, 1-s.Majority.Error, 1-s.NoChange.Error, 1-s.Linear.Error)
+		}
 		m.Loss.Set(s.Model.Loss)
 		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
 		w.now.Baselines = &Baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}

@@ -1,0 +1,136 @@
+// Package parquet reads Parquet files as JSON lines.
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Magic is the beginning of a Parquet file.
+const Magic = "PAR1"
+
+// Is reports whether a file begins as a Parquet file does.
+func Is(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(Magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == Magic
+}
+
+// rowsAtOnce is the number of rows that are read at a time.
+const rowsAtOnce = 64
+
+// Lines is an io.ReadCloser of the rows of a file, each a JSON object and a newline: a member for each
+// column, named by its path, with null where it has no value. Times are RFC 3339 text or
+// dates, decimals numbers, bytes text, and columns of lists arrays. It must not be used
+// concurrently.
+type Lines struct {
+	file    *os.File
+	groups  []parquet.RowGroup
+	rows    parquet.Rows // of the row group being read; nil between two
+	columns []column
+	buffer  []parquet.Row
+	out     []byte // what has not been returned yet
+	from    int
+	row     int64 // number of rows that were read
+	end     error // of all further reads
+}
+
+// Open opens a file. Errors, also those of Read, say what is wrong with it.
+func Open(path string) (l *Lines, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	l = &Lines{file: f, buffer: make([]parquet.Row, rowsAtOnce)}
+	err = guarded(func() error {
+		file, err := parquet.OpenFile(f, info.Size(), parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
+		if err != nil {
+			return err
+		}
+		l.groups = file.RowGroups()
+		l.columns, err = columnsOf(file)
+		return err
+	})
+	return l, err
+}
+
+// guarded calls f, and returns as an error what the library panics with for a damaged file.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged: %v", r)
+		}
+	}()
+	return f()
+}
+
+// Close closes the file. It is not needed after Read has returned an error or io.EOF.
+func (l *Lines) Close() error {
+	if l.rows != nil {
+		l.rows.Close()
+		l.rows = nil
+	}
+	return l.file.Close()
+}
+
+func (l *Lines) Read(p []byte) (int, error) {
+	for l.from == len(l.out) && l.end == nil {
+		l.out, l.from = l.out[:0], 0
+		if l.end = guarded(l.fill); l.end != nil {
+			l.Close()
+			if l.end != io.EOF {
+				l.end = fmt.Errorf("after row %d: %w", l.row, l.end)
+			}
+		}
+	}
+	if l.from == len(l.out) {
+		return 0, l.end
+	}
+	n := copy(p, l.out[l.from:])
+	l.from += n
+	return n, nil
+}
+
+// fill encodes the next rows. The error is io.EOF after the last.
+func (l *Lines) fill() error {
+	if l.rows == nil {
+		if len(l.groups) == 0 {
+			return io.EOF
+		}
+		l.rows, l.groups = l.groups[0].Rows(), l.groups[1:]
+	}
+	n, err := l.rows.ReadRows(l.buffer)
+	for _, row := range l.buffer[:n] {
+		var bad error
+		if l.out, bad = appendRow(l.out, l.columns, row); bad != nil {
+			return bad
+		}
+		l.row++
+	}
+	if errors.Is(err, io.EOF) {
+		err = l.rows.Close()
+		l.rows = nil
+	}
+	if err == nil && n == 0 && l.rows != nil {
+		return io.ErrNoProgress
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package parquet
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+type row struct {
+	B    bool      `parquet:"b"`
+	I    int32     `parquet:"i"`
+	U    uint64    `parquet:"u"`
+	F    float32   `parquet:"f"`
+	D    *float64  `parquet:"d,optional"`
+	S    string    `parquet:"s"`
+	Day  int32     `parquet:"day,date"`
+	At   time.Time `parquet:"at,timestamp(microsecond)"`
+	Cost int64     `parquet:"cost,decimal(2:18)"`
+	Deep struct {
+		C string `parquet:"c,enum"`
+	} `parquet:"deep"`
+	X []float64 `parquet:"x,list"`
+}
+
+func write(t *testing.T, rows []row) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows, parquet.MaxRowsPerRowGroup(2)); err != nil {
+		t.Fatal(err)
+	}
+	return store(t, b.Bytes())
+}
+
+func store(t *testing.T, b []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(path string) (string, error) {
+	l, err := Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	b, err := io.ReadAll(l)
+	return string(b), err
+}
+
+func rows() []row {
+	half := 0.5
+	first := row{B: true, I: -7, U: math.MaxUint64, F: 0.1, D: &half, S: "Zürich \"1\"", Day: 19723, At: time.Date(2024, 5, 6, 7, 8, 9, 120_000_000, time.UTC), Cost: -1250, X: []float64{1, 1e300}}
+	first.Deep.C = "k"
+	return []row{first, {F: float32(math.NaN()), At: time.Unix(0, 0)}, {F: float32(math.Inf(1)), At: time.Unix(0, 0), X: []float64{3}}}
+}
+
+func TestRowsAreJSONLines(t *testing.T) {
+	got, err := read(write(t, rows()))
+	want := `{"b":true,"i":-7,"u":18446744073709551615,"f":0.1,"d":0.5,"s":"Zürich \"1\"","day":"2024-01-01","at":"2024-05-06T07:08:09.12Z","cost":-12.50,"deep.c":"k","x":[1,1e+300]}
+{"b":false,"i":0,"u":0,"f":null,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep.c":"","x":[]}
+{"b":false,"i":0,"u":0,"f":1e999,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep.c":"","x":[3]}
+`
+	if err != nil || got != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	if !Is(write(t, nil)) || Is(store(t, []byte("PAR"))) || Is("none") {
+		t.Error("a file is not told by how it begins")
+	}
+}
+
+// A damaged file is an error, or has other values, and nothing else.
+func TestDamagedFiles(t *testing.T) {
+	whole, err := os.ReadFile(write(t, rows()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		b := bytes.Clone(whole)
+		for range 1 + rng.IntN(3) {
+			b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
+		}
+		read(store(t, b))
+		if _, err := read(store(t, whole[:rng.IntN(len(whole))])); err == nil {
+			t.Fatal("a file without its end is read")
+		}
+	}
+}
+
+func TestHalfPrecision(t *testing.T) {
+	for b, want := range map[uint16]float64{0x0000: 0, 0x0001: 0x1p-24, 0x3c00: 1, 0xbc01: -1 - 0x1p-10, 0x7bff: 65504, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
+		if got := half(b); got != want {
+			t.Errorf("half(%#x) = %v, want %v", b, got, want)
+		}
+	}
+	if !math.IsNaN(half(0x7e00)) {
+		t.Error("0x7e00 is a number")
+	}
+}

@@ -1,0 +1,44 @@
+package learner
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// TestBitsOfNormalScoresAreForever pins, like TestBitsAreForever, the states of models whose
+// warm-up has chosen normal scores.
+func TestBitsOfNormalScoresAreForever(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		config     Config
+		label      func(x []float64) Label
+	}{
+		{"regression", "76cb953263846172", Config{NormalScores: true, BlockSize: 8, MaxFeatures: 32}, func(x []float64) Label {
+			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
+		}},
+		{"two classes, ridge", "17ff91e776caba83", Config{NormalScores: true, Algorithm: "ridge", MaxFeatures: 32}, sides},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		l := newWhole(t, test.config)
+		var b Batch
+		b.Reset(3)
+		x, seen := make([]float64, 3), make([]float64, 3)
+		for range 500 {
+			for j := range x {
+				x[j] = rng.NormFloat64()
+				seen[j] = vec.Exp(3 * x[j]) // a long tail
+			}
+			b.Append(seen, test.label(x), 1)
+		}
+		learn(l, &b, 500)
+		if c := l.Columns(); len(c) != 3 || !strings.HasPrefix(c[0].Becomes, "normal score") {
+			t.Errorf("%s: the columns are %v, want normal scores", test.name, c)
+		}
+		if got := hash(l.State()); got != test.want {
+			t.Errorf("%s: the state's hash is %s, want %s", test.name, got, test.want)
+		}
+	}
+}
