@@ -188,6 +188,13 @@ type Input struct {
 	// <model>.quarantine. ignore: drop the column.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// What to do when the columns of the records change: when a field appears that is no column
+	// and is dropped (unknown: ignore), or a column has had no value for 1,000 records.
+	// continue: report it, and learn without them. stop: pause after the batch with the
+	// change, until accrete resume. Either way the change is in the model log. May be changed
+	// at any time.
+	OnChange string `key:"on_change" default:"continue" oneof:"continue stop"`
+
 	// Statistics of the earlier records of a key as additional inputs, with half-lives of
 	// event time: count, sum, mean and deviation of a field of numbers, number of different
 	// values of another (distinct), and time since the last record. Fields that are no
@@ -420,6 +427,12 @@ type Learner struct {
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
 	// number, see docs/forest.md. 0: none.
 	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
+
+	// Time that newton takes for an example: the number of rows of the window that steps
+	// visit for each, from 1 to 1024. 8 is several times as fast as 256 and less accurate;
+	// there are at most 64 random features for each row visit. auto: 256, or less if the
+	// first rows show that labels are mostly noise. See docs/effort.md.
+	Effort string `key:"effort" default:"256" example:"32"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
