@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"time"
+
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -82,5 +85,8 @@ type (
 		Scored, Quarantined int
 		Next, End           int64 // End is the high watermark
 		Stable              int64 // last stable offset: less than End while a transaction is open
+
+		Traces []record.Trace // of the first records that have one; nil without Config.Traced
+		Took   time.Duration  // from decoding to the acknowledgement of the scores
 	}
 )

@@ -68,6 +68,11 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	sent, err := telemetry(ctx, e, c, "learn", registry)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
 	_, key, err := setup.Keys(c)
 	if err != nil {
 		return err
@@ -78,7 +83,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		paths = append(paths, endpoint.paths)
 	}
 	board := page.NewBoard(time.Now)
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), paths}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, paths}
 	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err
@@ -91,6 +96,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	p, err := setup.Pipeline(c, client, func(ev event.Event) {
 		w.Event(ev)
 		board.Learner(ev)
+		if ev, ok := ev.(event.Learned); ok {
+			sent.Learned(ev)
+		}
 	})
 	if err != nil {
 		return err
@@ -103,6 +111,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return err
 	}
+	p.Traced = sent.Tracing()
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {

@@ -78,6 +78,11 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	defer client.Close()
 	registry, health := newRegistry()
+	sent, err := telemetry(ctx, e, c, "score", registry)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
 	collectors := metrics.NewScorer(c.Model, registry)
 	t := newTally(e, c.Model, collectors, health)
 	_, key, err := setup.Keys(c)
@@ -99,11 +104,14 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Passed: passed, Values: record.Values(c.Quarantine.Values),
+		Passed: passed, Traced: sent.Tracing(), Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
 			board.Scorer(ev)
+			if ev, ok := ev.(serve.Scored); ok {
+				sent.Scored(ev)
+			}
 		},
 	})
 	var answers []func(*http.ServeMux)
@@ -115,7 +123,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 			board.Answered(took)
 		}))
 	}
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), answers}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, answers}
 	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err

@@ -61,6 +61,9 @@ type Config struct {
 	// of the token are those of the scorer's HTTP server, too.
 	HTTP HTTP `key:"http"`
 
+	// Metrics and traces for an OpenTelemetry collector.
+	Telemetry Telemetry `key:"telemetry"`
+
 	sources map[string]Source
 	unknown []string // environment variables with our prefix that name no option
 	unused  *Problem // properties of Kafka's clients with no use here
@@ -474,6 +477,14 @@ type Snapshot struct {
 	// learners, scorers and verify ignore everything in the model log that is not
 	// signed with it.
 	VerifyKey string `key:"verify_key_file" example:"/etc/accrete/accrete.pub"`
+}
+
+// Telemetry configures what is sent elsewhere.
+type Telemetry struct {
+	// URL of an OpenTelemetry collector, to which metrics and traces are sent by OTLP over HTTP
+	// (protobuf). Empty: that of the environment variable OTEL_EXPORTER_OTLP_ENDPOINT, and
+	// without it nothing is sent. The standard variables OTEL_* apply.
+	OTLP string `key:"otlp" example:"http://localhost:4318"`
 }
 
 // Output configures the delivery of predictions.

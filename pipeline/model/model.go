@@ -33,6 +33,7 @@ type Config struct {
 
 	Passed record.Passed // what predictions have from their inputs
 	Values record.Values // what may be shown of invalid records
+	Traced bool          // report where records come from
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
