@@ -31,7 +31,8 @@ type (
 		Of   int
 	}
 
-	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty.
+	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty, and of
+	// a scorer without topics each time that it has read the model log.
 	Heartbeat struct{}
 
 	// Switched reports that another model scores from now on.

@@ -26,7 +26,7 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 
 // access returns who may use the HTTP servers.
 func access(e *env.Env, c *config.Config) metrics.Access {
-	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Trouble: func(err error) {
+	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Hosts: c.HTTP.Hosts, Trouble: func(err error) {
 		e.Log.Error().Err(err).Msg("HTTP server")
 	}}
 }

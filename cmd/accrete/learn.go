@@ -176,6 +176,20 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	return &endpoint{s, predictions(c.Model, s, passed, log, collectors.Request), stop}, nil
 }
 
+// await switches to each new snapshot until ctx is done, also if there is no model yet.
+func (a *endpoint) await(ctx context.Context) error {
+	for {
+		err := a.scorer.Follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !errors.Is(err, ingest.ErrUnknownTopic) {
+			return err
+		}
+		sleep(ctx, time.Second)
+	}
+}
+
 // follow switches to each new snapshot until the returned function is called. A learner
 // that is about to create the log, or a standby, may have to wait for it.
 func (a *endpoint) follow(ctx context.Context) (stop func()) {

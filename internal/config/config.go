@@ -587,4 +587,10 @@ type HTTP struct {
 	// /livez, /readyz and /v2/health. It is also accepted as a password of basic
 	// authentication. With tls.client_ca_file, too, either is sufficient.
 	Token string `key:"token_file" example:"/run/secrets/accrete-http"`
+
+	// Host names that the servers answer to, beside localhost, addresses and the host of
+	// listen. Needed behind a proxy on the same machine that passes the name on. A server on a
+	// loopback address refuses other names, so that no page of another site can read it (DNS
+	// rebinding); any other server does so only if there are hosts.
+	Hosts []string `key:"hosts" example:"accrete.example.com"`
 }
