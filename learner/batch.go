@@ -59,12 +59,13 @@ type Batch struct {
 	weights []float64
 	keys    []string
 	types   []ColumnType // of the columns; nil if all are numeric
+	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.more, b.weights, b.keys, b.types = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil
+	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
 }
 
 // Grow makes room for that many more examples.

@@ -136,7 +136,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	if l.inputs != nil {
-		l.inputs.Add(p.batch.x[:p.rows*p.batch.dim], p.batch.dim, Clocks(p.batch.types))
+		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
@@ -162,7 +162,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.AddDecision(served, mixed, y.Class, weight)
 	}
 	if weight > 0 && p.Size > 0 {
-		l.rules.AddResiduals(l.points(served), l.points(mixed), p.leverage(i), y)
+		l.addResiduals(p, i, served, mixed, y)
 	}
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)

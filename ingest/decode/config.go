@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -49,6 +50,9 @@ type Config struct {
 	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
+
+	// Late describes labels that come later than their rows; nil: they come with them.
+	Late *join.Config `json:"late,omitempty"`
 
 	// Above is the number that every input has to exceed; 0: there is none. See
 	// learner.Config.Above.
@@ -122,6 +126,11 @@ func (c Config) Effective() (Config, error) {
 	}
 	if slices.Contains(c.Labels, "") {
 		return c, fmt.Errorf("input.label has a field without a name")
+	}
+	if c.Late != nil {
+		if err := c.checkLate(); err != nil {
+			return c, err
+		}
 	}
 	if len(c.Types) == 0 {
 		c.Types = nil

@@ -26,6 +26,7 @@ func (c *Config) validate() Problems {
 	v.addresses()
 	v.topics()
 	v.formats()
+	v.labels()
 	return v.problems
 }
 
