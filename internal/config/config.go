@@ -191,6 +191,12 @@ type Input struct {
 	// <model>.quarantine. ignore: drop the column.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// Statistics of the earlier records of a key as additional inputs, with half-lives of
+	// event time: count, sum, mean and deviation of a field of numbers, number of different
+	// values of another (distinct), and time since the last record. Fields that are no
+	// inputs are declared as id in input.columns. See docs/windows.md.
+	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
+
 	// Number of previous labelled records with the same key whose inputs and
 	// labels become additional inputs, for autocorrelated labels. Only the learner
 	// can predict with such a model, because a scorer does not see the labels.

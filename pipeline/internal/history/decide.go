@@ -146,6 +146,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				b.Batch.Append(row.X, row.Label, row.Weight)
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
+				b.Batch.SetWindows(row.Windows)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}

@@ -81,6 +81,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
 	if h.join != nil {
 		b = h.joined(b)
 	}
