@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/windows"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -54,6 +55,7 @@ type Learner struct {
 	early      *warmup.Scaler     // of the mixture's members before the first fit
 	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
 	machinesOf *warmup.Fit
+	windows    *windows.Windows // nil before the first row that has windows
 
 	pass    PredictedBatch
 	scratch scratch
@@ -136,7 +138,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	if l.inputs != nil {
-		l.inputs.Add(p.batch.x[:p.rows*p.batch.dim], p.batch.dim, Clocks(p.batch.types))
+		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
@@ -162,7 +164,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.AddDecision(served, mixed, y.Class, weight)
 	}
 	if weight > 0 && p.Size > 0 {
-		l.rules.AddResiduals(l.points(served), l.points(mixed), p.leverage(i), y)
+		l.addResiduals(p, i, served, mixed, y)
 	}
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)

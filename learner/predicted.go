@@ -43,9 +43,16 @@ func (p *PredictedBatch) Loss(i int) (float64, bool) {
 	if y.Task == Auto || y.Task == Novelty || p.Size == 0 {
 		return 0, false
 	}
+	head, scores, row := &p.head, p.scores(i), p.Row(i)
+	if k, late, ok := p.keptOf(i); late {
+		if !ok {
+			return 0, false
+		}
+		head, scores, row = &k.head, k.scores, k.row
+	}
 	sum, n := 0.0, p.head.Targets()
 	for j := range n {
-		sum += p.head.GradedLoss(p.scores(i), p.Row(i), y, j)
+		sum += head.GradedLoss(scores, row, y, j)
 	}
 	return sum / float64(n), true
 }
@@ -78,6 +85,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.Dim()))
 	}
 	l.takeTypes(b)
+	b.requireObserved()
 	p := &l.pass
 	p.batch, p.learned = b, false
 	p.rows, p.head = l.passLength(b), l.head

@@ -3,7 +3,6 @@ package learner
 import (
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
-	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -204,16 +203,18 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 	if l.labelled == 0 || p.Size == 0 {
 		return // nothing has been predicted
 	}
+	if k, late, ok := p.keptOf(i); late {
+		if ok {
+			l.validateKept(&k, y, weight)
+		}
+		return
+	}
 	f := p.scores(i)
 	if l.head.Task == Novelty { // without baselines
 		l.validation[0].Add(weight, [4]float64{p.head.Error(p.Row(i), y, 0)}, target.Finite(p.head.GradedLoss(f, nil, y, 0)), 0)
 		return
 	}
-	linear := l.fit != nil && l.linear.Ready() && !p.isMixed
-	if linear {
-		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
-		l.linear.Predict(l.scratch.linear, p.x[i*l.width():(i+1)*l.width()])
-	}
+	linear := l.linearOf(p, i)
 	frequent := Best(l.weights)
 	for j := range l.validation {
 		errors := [4]float64{
@@ -222,8 +223,8 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 			baseline.Error(&l.head, y, j, l.last.Class, l.last.At(j)),
 		}
 		errors[3] = errors[1]
-		if linear {
-			class, value := baseline.Prediction(&l.head, l.scratch.linear, j)
+		if linear != nil {
+			class, value := baseline.Prediction(&l.head, linear, j)
 			errors[3] = baseline.Error(&l.head, y, j, class, value)
 		}
 		if p.isMixed {

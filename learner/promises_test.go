@@ -245,12 +245,14 @@ func (s stream) rows(n int) *Batch {
 	return b
 }
 
-// eachStream runs f on all streams. Those with trees take seconds: without -exhaustive
-// they have the three promises that trees could break.
+// eachStream runs f on all streams. Without -exhaustive there are all of them for the three
+// promises that an algorithm could break with any label. The others have those of ridge and
+// one of each other algorithm without trees, beside those with an option.
 func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	own := []string{"TestRestoreGoesOnExactly", "TestCutOfTheRowsDoesNotMatter", "TestPredictionsFollowFromTheStateAlone"}
 	for _, s := range streams {
-		if s.config.Forest > 0 && !*exhaustive && !slices.Contains(own, t.Name()) {
+		label := slices.Contains([]string{"several", "regression", "binary", "late"}, s.name) && s.config.Algorithm != "ridge"
+		if (label || s.config.Forest > 0) && !*exhaustive && !slices.Contains(own, t.Name()) {
 			continue
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -37,6 +38,9 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	defer context.AfterFunc(gctx, stop)()
 
 	src := input.NewSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
+	if late := l.config.Decode.Late; late != nil {
+		src.Align(func(_ string, r *ingest.Record) int64 { return record.TimeOf(late, r) })
+	}
 	g.Go(func() error {
 		src.Run(intake)
 		return nil

@@ -71,6 +71,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 		}
 		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
+		w.batch.SetWindows(row.Windows)
 		if w.model.Keyed() {
 			w.batch.SetKey(string(row.Key))
 		}

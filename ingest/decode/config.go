@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -33,6 +34,9 @@ type Config struct {
 	Types map[string]string `json:"types,omitempty"`
 	Infer bool              `json:"infer,omitempty"`
 
+	// Windows are columns that are statistics of the earlier records of a key.
+	Windows []Window `json:"windows,omitempty"`
+
 	// Depth is the number of levels of objects and lists whose values are columns, named
 	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
 	Depth int `json:"depth,omitempty"`
@@ -49,6 +53,9 @@ type Config struct {
 	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
+
+	// Late describes labels that come later than their rows; nil: they come with them.
+	Late *join.Config `json:"late,omitempty"`
 
 	// Above is the number that every input has to exceed; 0: there is none. See
 	// learner.Config.Above.
@@ -123,6 +130,11 @@ func (c Config) Effective() (Config, error) {
 	if slices.Contains(c.Labels, "") {
 		return c, fmt.Errorf("input.label has a field without a name")
 	}
+	if c.Late != nil {
+		if err := c.checkLate(); err != nil {
+			return c, err
+		}
+	}
 	if len(c.Types) == 0 {
 		c.Types = nil
 	}
@@ -139,7 +151,7 @@ func (c Config) Effective() (Config, error) {
 			return c, fmt.Errorf("input.columns has %d names: want 1 to %d", len(c.Columns), c.MaxColumns)
 		}
 	}
-	return c, nil
+	return c, c.checkWindows()
 }
 
 // AsJSON returns c for the same records written as JSON.

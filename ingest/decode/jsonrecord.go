@@ -58,15 +58,17 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 					return bad("columns", "both x and features are present")
 				}
 				r.form = object
-				if r.other = len(d.list); r.other > 0 {
-					r.otherName = d.list[0].name
+				if d.dropIgnored(); len(d.list) > 0 {
+					r.other, r.otherName = len(d.list), d.list[0].name
 				}
 				d.list = d.list[:0]
 				return s.members(d.input)
 			}
 		}
 		if r.form == object { // d.list is for the features
-			r.other, r.otherName = r.other+1, key
+			if d.config.Late == nil || !d.ignores(key) {
+				r.other, r.otherName = r.other+1, key
+			}
 			_, err := s.value()
 			return err
 		}
@@ -78,7 +80,9 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 	case s.peek() != 0 || s.i < len(s.b):
 		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
 	case r.form == array && len(d.list) > 0:
-		r.other, r.otherName = len(d.list), d.list[0].name
+		if d.dropIgnored(); len(d.list) > 0 {
+			r.other, r.otherName = len(d.list), d.list[0].name
+		}
 	case r.form == absent && d.config.Label == "" && d.config.Labels == nil && d.task != learner.Novelty:
 		return r, bad("columns", "neither a list x nor an object features; for flat objects set the label field with --label (input.label)")
 	case r.form == absent:
@@ -93,6 +97,15 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 		}
 	}
 	return r, nil
+}
+
+// dropIgnored drops the fields beside x or features that are declared as ignored, such as
+// the key by which labels are joined.
+func (d *Decoder) dropIgnored() {
+	if d.config.Late == nil {
+		return
+	}
+	d.list = slices.DeleteFunc(d.list, func(f field) bool { return d.ignores(f.name) })
 }
 
 // take reads a field that may come once.

@@ -17,14 +17,8 @@ const noValue = "the record has no value"
 // Decode decodes a record. If the value has no key, the row has the key of the
 // record. The key is valid for as long as the record is.
 func Decode(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
-	if len(r.Headers) > ingest.MaxHeaders {
-		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
-	}
-	if r.Unread != nil {
-		return decode.Row{}, r.Unread
-	}
-	if r.Value == nil {
-		return decode.Row{}, errors.New(noValue)
+	if err := readable(r); err != nil {
+		return decode.Row{}, err
 	}
 	row, err := d.DecodeWith(r.Value, schemaHeader(d, r))
 	if row.Key == nil {
@@ -33,6 +27,7 @@ func Decode(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	} else {
 		row.Key = bytes.Clone(row.Key)
 	}
+	d.SetTime(&row, r.Time)
 	return row, err
 }
 

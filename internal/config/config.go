@@ -163,6 +163,10 @@ type Input struct {
 	// novelty it is no input and is not learned, and may be left out.
 	Label Label `key:"label" required:"true" example:"is_fraud"`
 
+	// Labels that come later than the features they belong to, in the same topics or in
+	// another one.
+	Labels Labels `key:"labels"`
+
 	// Field to use as the key of the prediction instead of the record's key.
 	Key string `key:"key" example:"payment_id"`
 
@@ -187,6 +191,12 @@ type Input struct {
 	// <model>.quarantine. ignore: drop the column.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// Statistics of the earlier records of a key as additional inputs, with half-lives of
+	// event time: count, sum, mean and deviation of a field of numbers, number of different
+	// values of another (distinct), and time since the last record. Fields that are no
+	// inputs are declared as id in input.columns. See docs/windows.md.
+	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
+
 	// Number of previous labelled records with the same key whose inputs and
 	// labels become additional inputs, for autocorrelated labels. Only the learner
 	// can predict with such a model, because a scorer does not see the labels.
@@ -202,6 +212,48 @@ type Input struct {
 	// Batches of records, the unit of reading and writing. They bound latency and
 	// do not influence what is learned.
 	Batch Batch `key:"batch"`
+}
+
+// Labels describes labels that come later than the features they belong to.
+type Labels struct {
+	// How long after its features a label counts, for example 24h; see docs/late-labels.md. 0s:
+	// records come with their labels, and the other options of this section have no effect.
+	TTL Duration `key:"ttl" default:"0s" example:"24h" min:"0s" max:"8760h"`
+
+	// Topic of the labels, JSON objects with a key and a label. Without it they are in
+	// input.topics, in records that have a label and no input columns.
+	Topic string `key:"topic" example:"payments.outcomes" name:"topic"`
+
+	// Where records have the key by which labels and features are joined: a field or a path
+	// such as order.id, or header:NAME. Without it: the field input.key, or the key of the
+	// record. The field is no input column unless it is declared as one.
+	Key string `key:"key" example:"payment_id"`
+
+	// Where records with labels have that key, if not in the same place.
+	LabelKey string `key:"label_key" example:"id"`
+
+	// Field that has the label in the topic of labels, if not input.label.
+	Field string `key:"field" example:"outcome"`
+
+	// Field that has the time of features and labels: a text such as 2006-01-02T15:04:05Z, or
+	// seconds or milliseconds since 1970. Without it: the timestamp of the record.
+	Time string `key:"time" example:"at"`
+
+	// How far out of order records may be: features are given up that long after the TTL.
+	Grace Duration `key:"grace" default:"1m" min:"0s" max:"168h"`
+
+	// Maximum number of features that wait for their label. Beyond it, those whose time is over
+	// first are dropped. As many labels wait for their features, and as many keys that have
+	// their label are remembered.
+	Pending int `key:"pending" default:"100000" min:"1" max:"10000000"`
+
+	// What features without a label within the TTL are learned as: a class or a number, for
+	// example false. drop: they are not learned.
+	OnTimeout string `key:"on_timeout" default:"drop"`
+
+	// Labels that go to <model>.quarantine instead of being ignored: late, duplicate,
+	// contradicting. The first label of a key counts in any case.
+	Quarantine []string `key:"quarantine" default:"contradicting"`
 }
 
 // Registry is the connection to a schema registry.

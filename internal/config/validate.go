@@ -24,8 +24,10 @@ func (c *Config) validate() Problems {
 	v.connection()
 	v.learner()
 	v.addresses()
+	v.windows()
 	v.topics()
 	v.formats()
+	v.labels()
 	return v.problems
 }
 

@@ -233,7 +233,7 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		in.Columns = append(in.Columns, col)
 	}
 	q.Input = in
-	q.Explanation = explanation(h, p)
+	q.explain(h, p)
 }
 
 // cut cuts s around the last separator.

@@ -35,6 +35,9 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 		for _, n := range []int64{r.Counts.Learned, r.Counts.Predicted, r.Counts.Quarantined, r.Counts.Skipped} {
 			b = le.AppendUint64(b, uint64(n))
 		}
+		if n := r.Counts.Labels; n > 0 {
+			b = le.AppendUint64(append(b, "labels"...), uint64(n))
+		}
 		for _, s := range r.Schemas {
 			for _, text := range []string{s.ID, s.Type, s.Text} {
 				b = le.AppendUint32(b, uint32(len(text)))

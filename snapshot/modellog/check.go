@@ -58,7 +58,7 @@ func (b *Batch) check() error {
 			return fmt.Errorf("the range of %s-%d from %d is out of order", r.Topic, r.Partition, r.From)
 		}
 	}
-	if c := b.Counts; c.Learned < 0 || c.Predicted < 0 || c.Quarantined < 0 || c.Skipped < 0 {
+	if c := b.Counts; c.Learned < 0 || c.Predicted < 0 || c.Quarantined < 0 || c.Skipped < 0 || c.Labels < 0 {
 		return fmt.Errorf("negative counts: %+v", c)
 	}
 	for _, s := range b.Schemas {

@@ -97,6 +97,7 @@ type Counts struct {
 	Predicted   int64 `json:"predicted"`
 	Quarantined int64 `json:"quarantined"`
 	Skipped     int64 `json:"skipped"`
+	Labels      int64 `json:"labels,omitempty"` // without features, which are joined with those of other records
 }
 
 // Gap is input that was lost to retention before it was read: the offsets From to
@@ -223,6 +224,9 @@ func (b *Batch) String() string {
 	}
 	fmt.Fprintf(&s, ", learned %d, predicted %d, quarantined %d, skipped %d",
 		b.Counts.Learned, b.Counts.Predicted, b.Counts.Quarantined, b.Counts.Skipped)
+	if b.Counts.Labels > 0 {
+		fmt.Fprintf(&s, ", labels %d", b.Counts.Labels)
+	}
 	if changed := b.Columns.String(); changed != "" {
 		s.WriteString(", " + changed)
 	}

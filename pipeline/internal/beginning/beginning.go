@@ -35,6 +35,12 @@ func State(ctx context.Context, s *model.Start, c model.Config, options []byte) 
 		return nil, 0, err
 	}
 	read := c.Decode
+	if read.Late != nil { // rows of files have their labels
+		if read, err = read.Effective(); err != nil {
+			return nil, 0, err
+		}
+		read.Late = nil
+	}
 	read.Format = "json"
 	d, err := history.NewDecider(read, c.Learner.Keyed(), h.Schema)
 	if err != nil {

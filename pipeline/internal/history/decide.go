@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -32,6 +33,7 @@ type Decided struct {
 	Schemas      []modellog.Schema // that the BATCH is the first to need
 	values       record.Values
 	redact       *record.Redaction
+	timeout      learner.Label // of rows without one, if labels come late
 }
 
 // Item is one record of a BATCH.
@@ -40,6 +42,10 @@ type Item struct {
 	Record *ingest.Record
 	key    []byte // of its prediction
 	Err    error  // why it goes to quarantine; nil if it is the next row of the batch
+
+	late      *record.Late // what joins it with others; nil without late labels
+	event     *join.Event  // of a row that waits for its label, or has waited
+	predicted bool         // the row was predicted earlier, and nothing is published for it
 }
 
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
@@ -52,6 +58,7 @@ type Decider struct {
 	keyed   bool // rows have keys
 	absence absence
 	fetched []modellog.Schema // since the last BATCH
+	timeout learner.Label     // of rows without one, if labels come late
 }
 
 // NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
@@ -61,7 +68,13 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Decider{decoder: d, keyed: keyed || c.Key != ""}, nil
+	out := &Decider{decoder: d, keyed: keyed || c.Key != ""}
+	if d.Late() != nil {
+		if out.timeout, err = d.TimeoutLabel(); err != nil {
+			return nil, fmt.Errorf("input.labels.on_timeout: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // mostFetched bounds the schemas in a record of the model log.
@@ -94,7 +107,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -111,7 +124,14 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				fingerprint = input.Fingerprint(r)
 			}
 			it := Item{in: sp.In, Record: r}
+			if record.IsLabel(d.decoder, sp.In.Topic, r) {
+				b.Items = append(b.Items, d.label(b, it))
+				continue
+			}
 			row, err := record.Decode(d.decoder, r)
+			if err == nil && d.decoder.Late() != nil {
+				err = it.joinedBy(d.decoder, row.Key)
+			}
 			switch {
 			case err != nil:
 				it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
@@ -126,6 +146,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				b.Batch.Append(row.X, row.Label, row.Weight)
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
+				b.Batch.SetWindows(row.Windows)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
@@ -56,6 +57,8 @@ type History struct {
 
 	Timeline timeline.Timeline // of the errors
 
+	join *join.Join // nil unless labels come late
+
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
@@ -71,18 +74,24 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 	}
 	h := &History{name: name, options: options, Learner: l, Schema: new(decode.Schema), Limits: defaultLimits}
 	h.rows = sha256.Sum256(options)
-	h.Lineage = h.rows
+	h.Lineage, h.join = h.rows, newJoin(options)
 	return h, nil
 }
 
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
+	if h.join != nil {
+		b = h.joined(b)
+	}
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
 	drifts := h.Learner.Progress().Drifts
 	rest := b.Items
 	for from := 0; from < b.Batch.Len(); {
-		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
+		rows := b.Batch.Slice(from, b.Batch.Len())
+		pass := h.Learner.Predict(rows)
+		h.keep(b, rows, pass, rest)
 		rest = h.answer(out, b, from, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
@@ -100,7 +109,9 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	for _, it := range rest { // after the last row
-		h.quarantine(out, it)
+		if it.Err != nil {
+			h.quarantine(out, it)
+		}
 	}
 	for i, r := range b.Ranges {
 		p := h.position(r.Topic, r.TopicID, r.Partition)
@@ -165,10 +176,7 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
 func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
-	if h.encoder == nil || h.encodes != b.Schema {
-		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
-	}
+	h.useEncoder(b)
 	for i := range pass.Len() {
 		for rest[0].Err != nil {
 			h.quarantine(out, rest[0])
@@ -176,16 +184,20 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		it := rest[0]
 		rest = rest[1:]
+		if it.predicted {
+			h.grade(b, from+i, i, pass, it)
+			if it.Record != nil {
+				h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
+			}
+			continue
+		}
 		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Uncertainty(i), Quantiles: pass.Quantiles, Mixture: pass.Mixture}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
 				x.LabelName = b.Schema.Classes[x.Label.Class]
-				h.measure(pass, i, x.Label.Class, b.Batch.Weight(from+i))
-			} else if x.Graded {
-				h.Numbers.AddRow(&pass.Predictions, i, x.Label, b.Batch.Weight(from+i))
 			}
-			h.advance(it)
+			h.grade(b, from+i, i, pass, it)
 		}
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
@@ -196,11 +208,23 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 	return rest
 }
 
-// measure adds the prediction of a class to the meter.
-func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight float64) {
+// useEncoder has h.encoder be that of the current model.
+func (h *History) useEncoder(b *Decided) {
+	if h.encoder == nil || h.encodes != b.Schema {
+		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
+	}
+}
+
+// measure adds the prediction of a class to the meter. decided is the class that was
+// decided for when it was made, or -1 if that is now.
+func (h *History) measure(pass *learner.Predictions, i, decided, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
-		h.Meter.Add(p, h.encoder.Class(pass.Decision, p), class, weight)
+		if decided < 0 {
+			decided = h.encoder.Class(pass.Decision, p)
+		}
+		h.Meter.Add(p, decided, class, weight)
 		if paid, probable, ok := h.encoder.Costs(pass.Decision, p, class); ok {
 			h.Meter.AddCost(paid, probable, weight)
 		}
@@ -239,7 +263,11 @@ func (h *History) quarantine(out *Publication, it Item) {
 
 // Freeze copies h into a snapshot.
 func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
-	return h.copied(epoch, h.Learner.State())
+	state := h.Learner.State()
+	if h.join != nil {
+		state.Resuming = append(state.Resuming, h.join.State()...)
+	}
+	return h.copied(epoch, state)
 }
 
 // FreezeServing copies only what predicting needs, which is small.
@@ -265,7 +293,10 @@ func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, 
 
 // Thaw restores the history that freeze has copied.
 func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
-	l, err := learner.Restore(c, s.State)
+	state := s.State
+	var late []learner.Array
+	state.Resuming, late = join.Split(state.Resuming)
+	l, err := learner.Restore(c, state)
 	if err != nil {
 		return nil, err
 	}
@@ -278,6 +309,9 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 	}
 	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
 		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	}
+	if err := h.thawJoin(late); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	if planted.Fault("thaw") {
 		h.learnedTo = nil

@@ -26,6 +26,7 @@ func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 
 // predicted predicts and learns the rows of a BATCH, and publishes nothing.
 func (h *History) predicted(b *Decided) {
+	h.Learner.Observe(&b.Batch)
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
 		if step := h.Learner.Learn(pass); step.Changed {
@@ -45,7 +46,7 @@ func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.H
 	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
 	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)
 	h.rows = sha256.Sum256(b)
-	h.Lineage, h.encoder = h.rows, nil
+	h.Lineage, h.encoder, h.join = h.rows, nil, newJoin(options)
 	h.Reached, h.learnedTo = slices.Clone(at), nil
 	for _, p := range at {
 		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})

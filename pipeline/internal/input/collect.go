@@ -6,6 +6,9 @@ const batchBytes = 8 << 20
 // collect moves up to room records from the feeds to took and returns their number.
 // Feeds with pending records get equal shares.
 func (s *Source) collect(took []Span, room int) (n int) {
+	if s.at != nil {
+		return s.aligned(took, room)
+	}
 	for room > n && s.left > 0 {
 		full := 0
 		for i := range s.feeds {

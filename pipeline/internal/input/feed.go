@@ -9,6 +9,9 @@ type feed struct {
 	fetch ingest.Fetched
 	gap   bool          // fetch has no records because they are lost
 	more  chan struct{} // signals the fetcher that fetch is used up
+	idle  bool          // the input was at its end when fetch was empty
+	first int64         // time of the first record of fetch, if timed; see Source.Align
+	timed bool
 }
 
 func newFeed(in *Partition) feed { return feed{in: in, taken: in.Next, more: make(chan struct{}, 1)} }
@@ -20,6 +23,7 @@ type arrival struct {
 	ingest.Fetched
 	added *growth // instead of records: added partitions, read by feeds
 	feeds []feed
+	idle  bool  // instead of records: there are no more
 	lost  bool  // instead of records: the offsets before Next are lost
 	err   error // io.EOF at the end
 }

@@ -45,6 +45,8 @@ type Source struct {
 	grown    []growth      // added partitions that grew has not returned yet
 	names    []growth      // topics, with the number of partitions that are read
 	every    time.Duration // interval of discover
+
+	at func(topic string, r *ingest.Record) int64 // see Align; nil: in any order
 }
 
 func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
@@ -80,6 +82,7 @@ func (s *Source) Run(ctx context.Context) {
 func (s *Source) follow(ctx context.Context, i int, f feed) {
 	in, offset, more := f.in, f.taken, f.more
 	w := newWitness(s.client, in, s.budget, s.report)
+	idle := false // the last arrival says so
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
 			s.arrive(ctx, arrival{feed: i, err: io.EOF})
@@ -97,6 +100,11 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 		case got.Next == offset:
 			s.budget.Release(got.Held)
 			s.report(lag(in, offset, &got))
+			if s.at != nil && !idle && offset >= got.End {
+				if idle = true; !s.arrive(ctx, arrival{feed: i, idle: true}) {
+					return
+				}
+			}
 			continue
 		default:
 			if s.ends != nil {
@@ -116,7 +124,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 					return
 				}
 			}
-			first, offset = false, a.Next
+			first, idle, offset = false, false, a.Next
 			if !s.arrive(ctx, a) {
 				return
 			}
@@ -201,6 +209,9 @@ func (s *Source) accept(a arrival) error {
 	switch {
 	case a.err == io.EOF:
 		s.open--
+		s.feeds[a.feed].idle = true
+	case a.idle:
+		s.feeds[a.feed].idle = true
 	case a.err != nil:
 		return a.err
 	case a.added != nil:
@@ -209,7 +220,7 @@ func (s *Source) accept(a arrival) error {
 		s.open += len(a.feeds)
 	default:
 		f := &s.feeds[a.feed]
-		f.fetch, f.gap = a.Fetched, a.lost
+		f.fetch, f.gap, f.idle, f.timed = a.Fetched, a.lost, false, false
 	}
 	return nil
 }

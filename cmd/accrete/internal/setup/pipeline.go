@@ -78,7 +78,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 
 		Model:         c.Model,
 		Client:        client,
-		Topics:        c.Input.Topics,
+		Topics:        c.Input.LearnedTopics(),
 		Decode:        d,
 		Learner:       of,
 		Schemas:       schemas,
@@ -124,7 +124,7 @@ func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.
 		return nil, pipeline.Config{}, err
 	}
 	return c, pipeline.Config{
-		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: version.String(),
+		Model: c.Model, Client: client, Topics: c.Input.LearnedTopics(), SignKey: sign, VerifyKey: verify, Writer: version.String(),
 		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.WarnOfRetries,
 	}, nil
@@ -153,12 +153,14 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Weight:     c.Input.Weight,
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
+		Windows:    c.Input.Windows.Of(),
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
+		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
 }

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	late "github.com/accrete-ml/accrete/ingest/join"
+)
+
+// Late returns the options of the join; nil if records come with their labels.
+func (l *Labels) Late() *late.Config {
+	if l.TTL == 0 {
+		return nil
+	}
+	c := &late.Config{
+		Topic: l.Topic, Key: l.Key, LabelKey: l.LabelKey, Label: l.Field, Time: l.Time,
+		TTL: time.Duration(l.TTL).Milliseconds(), Grace: time.Duration(l.Grace).Milliseconds(),
+		Pending: l.Pending, Quarantine: l.Quarantine,
+	}
+	if l.OnTimeout != "drop" {
+		c.Timeout = l.OnTimeout
+	}
+	return c
+}
+
+// LearnedTopics returns the topics that the learner reads: those of features, and that of
+// labels.
+func (i *Input) LearnedTopics() []string {
+	if i.Labels.TTL == 0 || i.Labels.Topic == "" {
+		return i.Topics
+	}
+	return append(slices.Clone(i.Topics), i.Labels.Topic)
+}
+
+// labels reports options that late labels exclude.
+func (v *validation) labels() {
+	l := &v.Input.Labels
+	for _, kind := range l.Quarantine {
+		if !slices.Contains(late.Rejectable, kind) {
+			v.add("input.labels.quarantine", "%s is no kind of label: want late, duplicate or contradicting", quote(kind))
+		}
+	}
+	c := l.Late()
+	if c == nil {
+		if l.Topic != "" {
+			v.add("input.labels.ttl", "is not set: how long after its features does a label of %s count? For example 24h", l.Topic)
+		}
+		return
+	}
+	if err := c.Check(); err != nil {
+		v.add("input.labels.ttl", "%v", err)
+	}
+	excluded := func(path, why string) { v.add(path, "cannot be combined with input.labels.ttl: %s", why) }
+	switch {
+	case v.Input.Lags > 0:
+		excluded("input.lags", "lags are those of the labels that are known when a record is predicted")
+	case v.Refit.Every > 0:
+		excluded("refit.every", "a refit reads its records again, with their labels")
+	case v.Learner.Task == "novelty":
+		excluded("learner.task", "novelty learns without labels")
+	case slices.Contains(v.Input.Topics, l.Topic):
+		v.add("input.labels.topic", "%s is one of input.topics: leave the option out if labels are in the topic of the features", l.Topic)
+	case v.Input.Format != "json" && l.Topic == "":
+		v.add("input.labels.topic", "is not set: labels in the topic of features need format json, not %s", v.Input.Format)
+	case v.Input.Format != "json" && l.Time != "":
+		v.add("input.labels.time", "%s needs format json, not %s", l.Time, v.Input.Format)
+	}
+	if path, ok := late.Field(l.Key); ok && v.Input.Format != "json" {
+		v.add("input.labels.key", "%s needs format json, not %s: use input.key, the key of the record or a header", fmt.Sprint(path), v.Input.Format)
+	}
+}

@@ -1,0 +1,250 @@
+package history
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Where labels come later than their rows, a BATCH is joined before it is learned. A record
+// with features becomes a row without a label, whose prediction is published and whose values
+// and prediction wait in the Join. The label that belongs to them becomes a row with the same
+// values, of which nothing is published, and which is graded by the prediction that waited.
+
+// label decodes a record that has a label alone.
+func (d *Decider) label(b *Decided, it Item) Item {
+	late, err := record.DecodeLabel(d.decoder, it.Record)
+	if err != nil {
+		it.Err = d.Redact.Reason(d.Values.Reason(err), it.Record.Value)
+		b.Counts.Quarantined++
+		return it
+	}
+	it.late = &late
+	late.Of.More = slices.Clone(late.Of.More)
+	b.Counts.Labels++
+	return it
+}
+
+// joinedBy sets what joins the record with its label.
+func (it *Item) joinedBy(d *decode.Decoder, key []byte) error {
+	late, err := record.Joined(d, it.Record, key)
+	it.late = &late
+	return err
+}
+
+// newJoin returns the Join of a model with these options, nil if it has none.
+func newJoin(options []byte) *join.Join {
+	if in, err := record.ReadOptions(options); err == nil && in.Late != nil {
+		return join.New(*in.Late)
+	}
+	return nil
+}
+
+// Late returns what waits for labels; false if they come with their rows.
+func (h *History) Late() (join.Status, bool) {
+	if h.join == nil {
+		return join.Status{}, false
+	}
+	return h.join.Status(), true
+}
+
+// joined returns b with its records joined: an item for each row, and those that go to
+// quarantine.
+func (h *History) joined(b *Decided) *Decided {
+	h.join.SetTimeout(b.timeout)
+	j := joining{History: h, in: b, out: *b}
+	j.out.Items, j.out.Batch = make([]Item, 0, len(b.Items)), learner.Batch{}
+	j.out.Batch.Reset(len(b.Schema.Columns))
+	j.out.Batch.Grow(len(b.Items))
+	j.merge()
+	if types, err := b.Schema.ColumnTypes(); err == nil { // it is of a decoder
+		j.out.Batch.SetTypes(types)
+	}
+	return &j.out
+}
+
+// joining makes a BATCH of another.
+type joining struct {
+	*History
+	in  *Decided
+	out Decided
+}
+
+// merge adds the records of all partitions by their times. Those of one partition stay in
+// their order, so that the outcome for a single one does not depend on where BATCHes end.
+func (j *joining) merge() {
+	type run struct {
+		items []Item
+		row   int // of the first item that is one
+	}
+	var runs []run
+	rest, row := j.in.Items, 0
+	for _, r := range j.in.Ranges {
+		runs = append(runs, run{rest[:r.Records], row})
+		for _, it := range rest[:r.Records] {
+			if it.isRow() {
+				row++
+			}
+		}
+		rest = rest[r.Records:]
+	}
+	for range j.in.Items {
+		first, earliest := -1, int64(0)
+		for i := range runs {
+			if len(runs[i].items) == 0 {
+				continue
+			}
+			at := int64(math.MinInt64)
+			if it := &runs[i].items[0]; it.Err == nil {
+				at = it.late.Time
+			}
+			if first < 0 || at < earliest {
+				first, earliest = i, at
+			}
+		}
+		r := &runs[first]
+		it := r.items[0]
+		j.add(it, r.row)
+		r.items = r.items[1:]
+		if it.isRow() {
+			r.row++
+		}
+	}
+}
+
+// isRow reports whether a decided record is a row.
+func (it *Item) isRow() bool { return it.Err == nil && !it.late.Only }
+
+// add adds a record, which is the given row of the BATCH if it is one.
+func (j *joining) add(it Item, row int) {
+	if it.Err != nil {
+		j.out.Items = append(j.out.Items, it)
+		return
+	}
+	for _, x := range j.join.Advance(it.late.Time) {
+		j.learn(Item{}, x.Event, x.Label)
+	}
+	if it.late.Only {
+		e, kind := j.join.Label(it.late.Key, it.late.Time, it.late.Of)
+		switch {
+		case e != nil:
+			j.learn(it, e, it.late.Of)
+		case kind != "" && j.join.Rejects(kind):
+			it.Err = j.in.values.Reason(fmt.Errorf("label: %s", reasons[kind]))
+			j.out.Items = append(j.out.Items, it)
+		}
+		return
+	}
+	batch := &j.in.Batch
+	x, y, weight, key := batch.X(row), batch.Label(row), batch.Weight(row), batch.Key(row)
+	if y.Task != learner.Auto {
+		j.join.Labelled(it.late.Key, it.late.Time, y)
+		j.append(it, x, y, weight, key)
+		return
+	}
+	e := &join.Event{Key: key, X: slices.Clone(x), Weight: weight, Time: it.late.Time}
+	label, repeated := j.join.Features(it.late.Key, e)
+	if !repeated {
+		it.event = e
+	}
+	j.append(it, x, y, weight, key)
+	if label.Task != learner.Auto {
+		j.learn(it, e, label)
+	}
+}
+
+var reasons = map[string]string{
+	join.LateLabel:          "it came later than input.labels.ttl after its features",
+	join.DuplicateLabel:     "its features have the same label already",
+	join.ContradictingLabel: "its features have another label already, which counts",
+}
+
+// learn adds the row of an event with its label.
+func (j *joining) learn(it Item, e *join.Event, y learner.Label) {
+	it.event, it.predicted = e, true
+	j.append(it, e.X, y, e.Weight, e.Key)
+}
+
+func (j *joining) append(it Item, x []float64, y learner.Label, weight float64, key string) {
+	j.out.Batch.Append(x, y, weight)
+	j.out.Batch.SetKey(key)
+	j.out.Items = append(j.out.Items, it)
+}
+
+// keep gives the rows of a pass that were predicted earlier the predictions that were made
+// then, and keeps those of the rows that wait for their label. items are those from the first
+// row on.
+func (h *History) keep(b *Decided, rows *learner.Batch, pass *learner.PredictedBatch, items []Item) {
+	if h.join == nil {
+		return
+	}
+	h.useEncoder(b)
+	for i := range pass.Len() {
+		for items[0].Err != nil {
+			items = items[1:]
+		}
+		it := items[0]
+		items = items[1:]
+		switch {
+		case it.predicted:
+			rows.SetKept(i, it.event.Kept[1:])
+		case it.event != nil:
+			class := -1.0
+			if pass.Task == learner.Classification && pass.Size > 0 {
+				class = float64(h.encoder.Class(pass.Decision, pass.Row(i)))
+			}
+			kept := h.Learner.Keep([]float64{class}, pass, i)
+			it.event.Kept = slices.Clone(kept)
+		}
+	}
+}
+
+// grade measures the prediction of a row with a label, and advances the chain over the rows.
+func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it Item) {
+	y, weight := b.Batch.Label(at), b.Batch.Weight(at)
+	of, row := pass.Graded(i)
+	if y.Task == learner.Classification {
+		class := -1
+		if it.predicted {
+			class = int(it.event.Kept[0])
+		}
+		h.measure(of, row, class, y.Class, weight)
+	} else if _, graded := pass.Loss(i); graded {
+		h.Numbers.AddRow(of, row, y, weight)
+	}
+	if it.Record != nil {
+		h.advance(it)
+		return
+	}
+	s := binary.LittleEndian.AppendUint64(append(append(h.scratch[:0], "timeout\x00"...), h.rows[:]...), uint64(it.event.Time))
+	h.rows, h.scratch = sha256.Sum256(append(s, it.event.Key...)), s
+}
+
+// checkKept returns an error for a kept prediction that keep cannot have made.
+func (h *History) checkKept(kept []float64) error {
+	if len(kept) == 0 || kept[0] < -1 || kept[0] != float64(int(kept[0])) {
+		return fmt.Errorf("join: a kept prediction without its class")
+	}
+	return h.Learner.CheckKept(kept[1:])
+}
+
+// thawJoin restores the Join that copied has saved.
+func (h *History) thawJoin(arrays []learner.Array) error {
+	in, err := record.ReadOptions(h.options)
+	switch {
+	case err != nil || in.Late == nil:
+		if len(arrays) > 0 {
+			return fmt.Errorf("join: the options of the model have no input.labels")
+		}
+		return nil
+	}
+	h.join, err = join.Restore(*in.Late, arrays, len(h.Schema.Columns), h.checkKept)
+	return err
+}

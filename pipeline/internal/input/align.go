@@ -1,0 +1,65 @@
+package input
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// Align has s take the records of all inputs in the order of their times, which at returns.
+// Records of one input stay in their order. As long as an input may have more records, those
+// of the others wait for them, so that a topic that is read from its beginning is not ahead
+// of another. An input at its end holds up nothing.
+//
+// What is taken depends on what has arrived, as it always does: the model log has the
+// outcome.
+func (s *Source) Align(at func(topic string, r *ingest.Record) int64) { s.at = at }
+
+// aligned is collect in the order of the times.
+func (s *Source) aligned(took []Span, room int) (n int) {
+	for n < room && s.left > 0 {
+		first, next := -1, int64(math.MaxInt64) // the feed with the earliest record, and the time of the second
+		for i := range s.feeds {
+			f := &s.feeds[i]
+			if !f.pending() {
+				if f.behind() {
+					return n // its records may be earlier
+				}
+				continue
+			}
+			switch {
+			case first < 0:
+				first = i
+			case s.head(f) < s.head(&s.feeds[first]):
+				next, first = s.head(&s.feeds[first]), i
+			default:
+				next = min(next, s.head(f))
+			}
+		}
+		if first < 0 {
+			return n
+		}
+		f := &s.feeds[first]
+		run := min(1, len(f.fetch.Records))
+		for run > 0 && run < min(room-n, len(f.fetch.Records)) && s.at(f.in.Topic, &f.fetch.Records[run]) <= next {
+			run++
+		}
+		n += s.from(f, &took[first], run)
+		f.timed = false
+	}
+	return n
+}
+
+// behind reports whether a feed with no record at hand has more of them, as far as is known.
+func (f *feed) behind() bool { return !f.idle && (f.fetch.Next == 0 || f.taken < f.fetch.End) }
+
+// head returns the time of the next record of a feed that is pending.
+func (s *Source) head(f *feed) int64 {
+	if !f.timed {
+		f.first, f.timed = math.MinInt64, true
+		if len(f.fetch.Records) > 0 {
+			f.first = s.at(f.in.Topic, &f.fetch.Records[0])
+		}
+	}
+	return f.first
+}
