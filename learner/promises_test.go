@@ -412,8 +412,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 }
 
 // TestRestoreGoesOnExactly learns each stream with learners that are restored at every
-// 211th row and around all rows at which something happens, each from the state of the one
-// before; with -exhaustive, one stream at every row, and all streams of its algorithm at
+// 211th row and around the rows at which something happens, of mini-batches a quarter, each
+// from the state of the one before; with -exhaustive, around all of them, one stream at every row, and all streams of its algorithm at
 // every 23rd. The predictions and the last state are those of a learner that is never
 // restored.
 func TestRestoreGoesOnExactly(t *testing.T) {
@@ -450,8 +450,11 @@ func eventful(l *Learner) bool {
 			}
 		}
 	}
-	d := l.labelled % int64(l.config.Minibatch)
-	return d == 0 || d == int64(l.config.Minibatch)-1
+	n := int64(l.config.Minibatch)
+	if d := l.labelled % n; d != 0 && d != n-1 {
+		return false
+	}
+	return *exhaustive || (l.labelled+1)/n%4 == 0
 }
 
 // TestPredictionsFollowFromTheStateAlone: whatever the labels of its rows are, a pass

@@ -29,6 +29,7 @@ type Config struct {
 
 	Passed record.Passed // what predictions have from their inputs
 	Traced bool          // report where records come from
+	Form   record.Form   // of predictions
 
 	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
 

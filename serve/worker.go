@@ -101,7 +101,7 @@ func (w *worker) use(m *Served) error {
 	if err != nil {
 		return err
 	}
-	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed)
+	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed).In(w.config.Form)
 	return nil
 }
 

@@ -548,6 +548,16 @@ type Output struct {
 	// topic <model>.released.
 	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
 
+	// Format of the values of predictions, of learner and scorer alike. avro, protobuf: in
+	// the encodings of Avro and of Protocol Buffers, behind the id of their schema, which is
+	// registered under the subject <topic>-value (accrete contract prints it). May be changed
+	// at any time.
+	Format string `key:"format" default:"json" oneof:"json avro protobuf"`
+
+	// Schema registry in which the schema of predictions is registered. Without a URL it is
+	// that of input.registry.
+	Registry Registry `key:"registry"`
+
 	// Fields of an input record that its prediction has in the member input, such as
 	// identifiers: members of the record, or paths as customer.id. They need not be columns;
 	// declare those that are no inputs with type id in input.columns. May be changed at any time.

@@ -64,6 +64,7 @@ type History struct {
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
 	encodes *decode.Schema  // schema of encoder
+	form    record.Form     // of encoder
 }
 
 // New returns the model before its first record.
@@ -210,9 +211,10 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 
 // useEncoder has h.encoder be that of the current model.
 func (h *History) useEncoder(b *Decided) {
-	if h.encoder == nil || h.encodes != b.Schema {
+	if h.encoder == nil || h.encodes != b.Schema || h.form != b.Form {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed).In(b.Form), b.Schema
+		h.form = b.Form
 	}
 }
 
