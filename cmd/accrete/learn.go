@@ -176,7 +176,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		return nil, err
 	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, s, passed, log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors.Request), stop}, nil
 }
 
 // await switches to each new snapshot until ctx is done, also if there is no model yet.
