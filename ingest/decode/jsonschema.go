@@ -4,8 +4,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonSchemaFormat is JSON behind the id of a JSON Schema in a registry. The producer has
-// checked the record with the schema, which is not needed to read it.
+// jsonSchemaFormat is JSON that is preceded by the id of its schema in a registry. The producer
+// has checked the record with the schema, which is not needed to read it.
 var jsonSchemaFormat = format{
 	name:       "json-schema",
 	parse:      (*Decoder).parseJSONSchema,

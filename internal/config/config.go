@@ -134,10 +134,10 @@ type Input struct {
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
 	// avro, protobuf: the encodings of Avro and of Protocol Buffers, whose schema is in
-	// input.registry or in input.schema. json-schema: JSON behind the id of a schema in a
-	// registry. cloudevents: JSON in the data of an event in structured mode. vw:
-	// a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which input.label
-	// is the index of the label. See docs/formats.md.
+	// input.registry or in input.schema. json-schema: JSON that is preceded by the id of its
+	// schema in a registry. cloudevents: JSON in the data of an event in structured mode.
+	// vw: a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which
+	// input.label is the index of the label. See docs/formats.md.
 	Format string `key:"format" default:"json" oneof:"formats"`
 
 	// File with a schema. With a registry, records are read as if they had been written with
