@@ -104,7 +104,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Canary: canaryOf(c),
-		Form: form, Passed: passed, Values: record.Values(c.Quarantine.Values),
+		Form:   form, Passed: passed, Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
