@@ -60,6 +60,8 @@ type Learner struct {
 	Lag     *Lag
 	Blocked *Blocked
 
+	late *Late
+
 	classFigures
 	deviations
 	errors, explained *prometheus.GaugeVec
@@ -132,6 +134,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
+		late:    newLate(r),
 		errors:  v.progressive, explained: newExplained(r),
 		weights: v.weights, memberErrors: v.memberErrors,
 

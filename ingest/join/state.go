@@ -236,5 +236,6 @@ func (r *reader) put(j *Join, e *entry) {
 	if r.require(!twice && e.seq >= 0 && e.seq < j.seq, "an entry comes twice or has the number %d of %d", e.seq, j.seq); r.err == nil {
 		j.entries[e.key] = e
 		j.queues[e.kind].push(e)
+		j.bytes += e.bytes()
 	}
 }

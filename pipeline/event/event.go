@@ -2,6 +2,7 @@
 package event
 
 import (
+	"github.com/accrete-ml/accrete/ingest/join"
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/deviation"
@@ -120,6 +121,8 @@ type (
 		Classes []string // names of the classes of Figures.Each
 
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
+
+		Late *join.Status // what waits to be joined; nil if labels come with their rows
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be

@@ -55,10 +55,15 @@ func (h *History) Late() (join.Status, bool) {
 	return h.join.Status(), true
 }
 
+// Joined returns the number of rows of the last BATCH that were learned with the label of
+// another record, or with that for no label.
+func (h *History) Joined() int64 { return h.late }
+
 // joined returns b with its records joined: an item for each row, and those that go to
 // quarantine.
 func (h *History) joined(b *Decided) *Decided {
 	h.join.SetTimeout(b.timeout)
+	h.late = 0
 	j := joining{History: h, in: b, out: *b}
 	j.out.Items, j.out.Batch = make([]Item, 0, len(b.Items)), learner.Batch{}
 	j.out.Batch.Reset(len(b.Schema.Columns))
@@ -169,6 +174,7 @@ var reasons = map[string]string{
 // learn adds the row of an event with its label.
 func (j *joining) learn(it Item, e *join.Event, y learner.Label) {
 	it.event, it.predicted = e, true
+	j.late++
 	j.append(it, e.X, y, e.Weight, e.Key)
 }
 

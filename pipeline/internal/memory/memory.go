@@ -12,7 +12,7 @@ import (
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × publication + read + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × publication + read + refit + late)
 //
 // where
 //
@@ -39,6 +39,9 @@ import (
 //	refit        with refit.every: window × (8 × max_features + 256) bytes for the features,
 //	             rows and records, 8 × p² bytes for the normal equations if
 //	             p = 2 × max_features + 1 is at most 2,100, and 32 MiB to read
+//	late         with input.labels: what waits at most so far, for each features, label or key
+//	             that is remembered 400 bytes and its key, and for features 8 bytes for each
+//	             of their values and of those of their prediction
 //	2            the growth of the heap before Go's garbage collector runs
 //	64 MiB       the program, its stacks and its connections
 //
@@ -52,7 +55,7 @@ type Estimate struct {
 	Snapshot int64 // bytes, of the largest so far
 	Dim      int64 // inputs
 
-	tables, read, batch, publication int64
+	tables, read, batch, publication, late int64
 }
 
 const (
@@ -72,7 +75,7 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late)
 }
 
 // features returns the maximum of random features.
@@ -103,6 +106,16 @@ func (m *Estimate) Encodes(inputs int, tables int64) bool {
 		return false
 	}
 	m.Dim, m.tables = max(m.Dim, int64(inputs)), max(m.tables, tables)
+	return true
+}
+
+// Waits updates the maximum of the bytes that wait to be joined. It reports whether the limit
+// has changed.
+func (m *Estimate) Waits(bytes int64) bool {
+	if bytes <= m.late {
+		return false
+	}
+	m.late = bytes + bytes/8
 	return true
 }
 

@@ -98,6 +98,9 @@ func (w *Watch) learned(ev event.Learned) {
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if s := ev.Late; s != nil {
+		w.late(s)
+	}
 	if f := ev.Deviation; f != nil {
 		for _, q := range f.Quantiles {
 			m.Deviation(q.Tau, q.Pinball, q.Below, nil)
