@@ -30,16 +30,66 @@ func TestLabelsThatComeAtOnceTeachTheSame(t *testing.T) {
 		for i := range rows.Len() {
 			one := predictOnly(rows, i)
 			pass := apart.Predict(one)
-			kept := apart.Keep(nil, pass, 0)
+			kept := apart.Keep(pass, 0)
 			apart.Learn(pass)
 			learnLate(t, apart, rows, i, kept)
 		}
 		want, got := together.Progress(), apart.Progress()
-		if !reflect.DeepEqual(want.Whole.Model, got.Whole.Model) || !reflect.DeepEqual(want.Intervals, got.Intervals) {
-			t.Errorf("%s: graded as %+v %+v, want %+v %+v", s.name, got.Whole.Model, got.Intervals, want.Whole.Model, want.Intervals)
+		if !reflect.DeepEqual(want.Whole, got.Whole) || !reflect.DeepEqual(want.Intervals, got.Intervals) {
+			t.Errorf("%s: graded as %+v %+v, want %+v %+v", s.name, got.Whole, got.Intervals, want.Whole, want.Intervals)
 		}
 		if !reflect.DeepEqual(together.Serving(), apart.Serving()) {
 			t.Errorf("%s: another model", s.name)
+		}
+	}
+}
+
+// It does not matter where the batches end in which rows and late labels come.
+func TestLateLabelsDependOnTheOrderAlone(t *testing.T) {
+	const delay = 40
+	for _, s := range keptStreams {
+		var want State
+		for _, size := range []int{1, 7, 100} {
+			l, rows := newLearner(t, s.config), s.rows(300)
+			kept := make([][]float64, rows.Len())
+			var all []int // rows, and those with their label from rows.Len() on
+			for i := range rows.Len() + delay {
+				if i < rows.Len() {
+					all = append(all, i)
+				}
+				if i >= delay && rows.Label(i-delay).Task != Auto {
+					all = append(all, rows.Len()+i-delay)
+				}
+			}
+			for some := range slices.Chunk(all, size) {
+				b := new(Batch)
+				b.Reset(rows.Dim())
+				for _, k := range some {
+					y := Label{}
+					if k >= rows.Len() {
+						y = rows.Label(k - rows.Len())
+					}
+					b.Append(rows.X(k%rows.Len()), y, rows.Weight(k%rows.Len()))
+				}
+				for from := 0; from < b.Len(); {
+					rest := b.Slice(from, b.Len())
+					pass := l.Predict(rest)
+					for i := range pass.Len() {
+						if k := some[from+i]; k < rows.Len() {
+							kept[k] = l.Keep(pass, i)
+						} else {
+							rest.SetKept(i, kept[k-rows.Len()])
+						}
+					}
+					l.Learn(pass)
+					from += pass.Len()
+				}
+			}
+			if size == 1 {
+				want = l.State()
+			} else if got := l.State(); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: another state with batches of %d", s.name, size)
+			}
 		}
 	}
 }
@@ -77,7 +127,7 @@ func TestThePredictionOfThenIsGraded(t *testing.T) {
 	for i := range rows.Len() + delay {
 		if i < rows.Len() {
 			pass := l.Predict(predictOnly(rows, i))
-			kept, then = append(kept, l.Keep(nil, pass, 0)), append(then, slices.Clone(pass.Row(0)))
+			kept, then = append(kept, l.Keep(pass, 0)), append(then, slices.Clone(pass.Row(0)))
 			l.Learn(pass)
 		}
 		if i < delay {
@@ -124,7 +174,8 @@ func TestCheckKeptRefusesDamage(t *testing.T) {
 			l.Learn(l.Predict(rows.Slice(i, i+1)))
 		}
 		pass := l.Predict(predictOnly(rows, rows.Len()-1))
-		kept := l.Keep(nil, pass, 0)
+		kept := l.Keep(pass, 0)
+		l.Learn(pass)
 		if err := l.CheckKept(kept); err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}

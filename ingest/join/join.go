@@ -22,7 +22,8 @@ type Event struct {
 	Key    string    // of the row, as the learner knows it
 	X      []float64 // values as they were
 	Weight float64
-	Kept   []float64 // what grading the prediction takes, set by the caller
+	Class  int       // that was decided for; -1: none. Like Kept, it is set by the caller
+	Kept   []float64 // what grading the prediction takes
 
 	Time int64 // of the features, milliseconds since 1970
 }
