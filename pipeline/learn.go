@@ -170,6 +170,9 @@ func checkRefit(c Config) error {
 	if err := c.Refit.Validate(); err != nil {
 		return err
 	}
+	if c.Decode.Late != nil {
+		return errRefitLate
+	}
 	if c.Learner.Lags > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 	}

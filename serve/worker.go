@@ -58,6 +58,9 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	var quarantined []ingest.Record
 	w.batch.Reset(len(w.model.Schema.Columns))
 	for i := range rs {
+		if record.IsLabel(w.decoder, w.topic, &rs[i]) {
+			continue // of features that came before, and the learner's to read
+		}
 		row, err := record.Decode(w.decoder, &rs[i])
 		if err != nil {
 			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))

@@ -42,6 +42,10 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	if err != nil {
 		return nil, err
 	}
+	if f.labels(c) {
+		d = decode.Config{Labels: roles(c, true).Labels, Infer: true, Depth: d.Depth, Missing: "impute", Unknown: "ignore", Task: d.Task}
+	}
+	d.Late = nil // what is joined is not the file's
 	d.Format, d.NoLabel = "", f.Unlabelled
 	file, err := files.Open(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
@@ -51,6 +55,12 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 		e.Log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
 	}
 	return fileRows{file}, nil
+}
+
+// labels reports whether the file has labels alone, for the topic of labels that come later
+// than their features.
+func (f *feedCommand) labels(c *config.Config) bool {
+	return f.Topic != "" && f.Topic == c.Input.Labels.Topic
 }
 
 type fileRows struct{ *decode.File }
