@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -45,7 +46,13 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	if f.labels(c) {
 		d = decode.Config{Labels: roles(c, true).Labels, Infer: true, Depth: d.Depth, Missing: "impute", Unknown: "ignore", Task: d.Task}
 	}
-	d.Late = nil // what is joined is not the file's
+	if d.Late != nil { // by which records are joined, which is no input
+		d.Types = maps.Clone(d.Types)
+		for _, name := range []string{d.Late.Key, d.Late.Time} {
+			delete(d.Types, name)
+		}
+		d.Late = nil
+	}
 	d.Format, d.NoLabel = "", f.Unlabelled
 	file, err := files.Open(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
