@@ -112,6 +112,7 @@ def learners(classes):
         **trees,
         "vw": lambda: VW(classes, ""),
         "vw-quadratic": lambda: VW(classes, "--interactions ff"),
+        "vw-nn": lambda: VW(classes, "--nn 10"),
         "rff-sgd": lambda: Sklearn(classes),
     }
 

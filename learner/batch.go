@@ -59,6 +59,8 @@ type Batch struct {
 	weights []float64
 	keys    []string
 	types   []ColumnType // of the columns; nil if all are numeric
+	windows *Windows     // nil if there are none
+	fresh   []bool       // examples that Observe has not seen; empty without windows
 	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
 }
 
@@ -66,6 +68,7 @@ type Batch struct {
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
 	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
+	b.windows, b.fresh = nil, b.fresh[:0]
 }
 
 // Grow makes room for that many more examples.
@@ -90,6 +93,9 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	b.labels = append(b.labels, y)
 	b.weights = append(b.weights, weight)
 	b.keys = append(b.keys, "")
+	if b.windows != nil {
+		b.fresh = append(b.fresh, false)
+	}
 }
 
 // unifyNaN leaves one representation of NaN in x, as the state is hashed.
@@ -141,12 +147,17 @@ func (b *Batch) Weight(i int) float64 { return b.weights[i] }
 
 // Slice returns the rows [from, to) of b, which share its memory.
 func (b *Batch) Slice(from, to int) *Batch {
-	return &Batch{
+	s := &Batch{
 		dim:     b.dim,
 		x:       b.x[from*b.dim : to*b.dim : to*b.dim],
 		labels:  b.labels[from:to:to],
 		weights: b.weights[from:to:to],
 		keys:    b.keys[from:to:to],
 		types:   b.types,
+		windows: b.windows,
 	}
+	if b.windows != nil {
+		s.fresh = b.fresh[from:to:to]
+	}
+	return s
 }

@@ -26,6 +26,8 @@ const (
 	SinceColumn     = encode.Since     // like TimeColumn, with that since the last record of the key
 	PairColumn      = encode.Pair      // like CategoryColumn, of the values that two other columns have together
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
+	WindowColumn    = encode.Window    // like NumericColumn, a result of Windows
+	SourceColumn    = encode.Source    // a key or a time that Windows need, which is no input
 )
 
 // EncodedColumns returns the types of columns of numbers that an encoder has of its own.
@@ -45,7 +47,7 @@ func Category(hash uint64) float64 { return encode.Key(hash) }
 func Clocks(types []ColumnType) (columns []bool) {
 	for j, t := range types {
 		switch t {
-		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn:
+		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn, SourceColumn:
 			if columns == nil {
 				columns = make([]bool, len(types))
 			}

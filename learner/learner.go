@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/windows"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -54,6 +55,7 @@ type Learner struct {
 	early      *warmup.Scaler     // of the mixture's members before the first fit
 	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
 	machinesOf *warmup.Fit
+	windows    *windows.Windows // nil before the first row that has windows
 
 	pass    PredictedBatch
 	scratch scratch

@@ -21,7 +21,7 @@ var ErrMerge = errors.New("models cannot be merged")
 // came after it in its own stream. o and base stay as they are. To merge more
 // than two, merge them one after the other, with the same base.
 //
-// It is ErrMerge unless all are ridge with one Config, without lags, costs and
+// It is ErrMerge unless all are ridge with one Config, without lags, windows, costs and
 // reactions to drift; base is past its warm-up, at the end of a mini-batch; and l and o have
 // its columns, scale and width. Class i must mean the same to all of them. The
 // progressive validation and the drift detectors stay those of l.
@@ -72,6 +72,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return errors.New("their options differ")
 	case l.config.Lags > 0 || l.config.OnDrift != "none":
 		return errors.New("their state depends on the order of rows: want no lags and no reaction to drift")
+	case l.windows != nil:
+		return errors.New("their windows depend on the order of rows: want none")
 	case l.config.Costs == costsF1:
 		return errors.New("their decision rules depend on the order of rows: want no costs f1")
 	case l.config.uncertainty().Any():

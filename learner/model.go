@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/windows"
 )
 
 // Predictions are those of a model for some rows.
@@ -100,6 +101,7 @@ type Model struct {
 	posterior *posterior.Factor // nil without Config.Variance, and before the first fit
 	static    *mixture.Static   // nil without Config.Mixture
 	machines  *features.Bank    // random features of the machines in it; nil if there are none
+	windows   *windows.Windows  // nil if there are none
 
 	x    []float32 // scratch
 	f    []float64
@@ -134,11 +136,13 @@ func (m *Model) inputs(b *Batch) *Batch {
 }
 
 // Predict returns predictions for all rows of b, which must be of the model's
-// dimension. They are the caller's to keep.
+// dimension. They are the caller's to keep. Rows with windows that Observe has not seen get
+// their features, and are not added.
 func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {
 		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", b.Dim(), m.dim))
 	}
+	m.look(b)
 	n, size := b.Len(), m.head.PredictionSize()
 	if m.head.Task == Novelty && m.bank == nil {
 		size = 0 // there is nothing to be outside of
@@ -190,7 +194,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank()}
+	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank(), windows: v.Windows}
 	if v.Fit != nil {
 		m.scaler, m.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}

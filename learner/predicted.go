@@ -87,6 +87,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.Dim()))
 	}
 	l.takeTypes(b)
+	b.requireObserved()
 	p := &l.pass
 	p.batch, p.learned, p.keeping = b, false, nil
 	p.rows, p.head = l.passLength(b), l.head

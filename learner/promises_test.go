@@ -245,12 +245,14 @@ func (s stream) rows(n int) *Batch {
 	return b
 }
 
-// eachStream runs f on all streams. Those with trees take seconds: without -exhaustive
-// they have the three promises that trees could break.
+// eachStream runs f on all streams. Without -exhaustive there are all of them for the three
+// promises that an algorithm could break with any label. The others have those of ridge and
+// one of each other algorithm without trees, beside those with an option.
 func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	own := []string{"TestRestoreGoesOnExactly", "TestCutOfTheRowsDoesNotMatter", "TestPredictionsFollowFromTheStateAlone"}
 	for _, s := range streams {
-		if s.config.Forest > 0 && !*exhaustive && !slices.Contains(own, t.Name()) {
+		label := slices.Contains([]string{"several", "regression", "binary", "late"}, s.name) && s.config.Algorithm != "ridge"
+		if (label || s.config.Forest > 0) && !*exhaustive && !slices.Contains(own, t.Name()) {
 			continue
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
@@ -410,8 +412,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 }
 
 // TestRestoreGoesOnExactly learns each stream with learners that are restored at every
-// 211th row and around all rows at which something happens, each from the state of the one
-// before; with -exhaustive, one stream at every row, and all streams of its algorithm at
+// 211th row and around the rows at which something happens, of mini-batches a quarter, each
+// from the state of the one before; with -exhaustive, around all of them, one stream at every row, and all streams of its algorithm at
 // every 23rd. The predictions and the last state are those of a learner that is never
 // restored.
 func TestRestoreGoesOnExactly(t *testing.T) {
@@ -448,8 +450,11 @@ func eventful(l *Learner) bool {
 			}
 		}
 	}
-	d := l.labelled % int64(l.config.Minibatch)
-	return d == 0 || d == int64(l.config.Minibatch)-1
+	n := int64(l.config.Minibatch)
+	if d := l.labelled % n; d != 0 && d != n-1 {
+		return false
+	}
+	return *exhaustive || (l.labelled+1)/n%4 == 0
 }
 
 // TestPredictionsFollowFromTheStateAlone: whatever the labels of its rows are, a pass

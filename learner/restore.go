@@ -100,7 +100,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	if s.Err != nil {
 		return
 	}
-	l.head, l.dim, l.fit = v.Head, v.Dim, v.Fit
+	l.head, l.dim, l.fit, l.windows = v.Head, v.Dim, v.Fit, v.Windows
 	l.labelled = counters[counterLabelled]
 	l.last = Label{Task: l.head.Task, Class: int(counters[counterLast]), Value: totals[totalLast]}
 	l.total, l.means[0] = totals[totalWeight], totals[totalMean]

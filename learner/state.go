@@ -105,6 +105,7 @@ func (l *Learner) Serving() []Array {
 			v.Mixture = &l.mixture.Static
 		}
 	}
+	v.Windows = l.windows
 	var a state.Arrays
 	v.Save(&a)
 	return a

@@ -176,6 +176,9 @@ func checkRefit(c Config) error {
 	if c.Learner.Lags > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 	}
+	if len(c.Decode.Windows) > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
+	}
 	if c.Learner.Forest > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -57,6 +58,7 @@ func TestPredictionsAreProved(t *testing.T) {
 	for _, algorithm := range []string{"newton", "ridge"} {
 		cfg, _ := learntest.Config(c, algorithm, in)
 		cfg.Learner.Algorithm, cfg.BatchSize = algorithm, 30
+		cfg.Learner.Mixture = algorithm == "newton"
 		cfg.Passed = record.Passed{Fields: []string{"x"}}
 		if n := interrupted(t, cfg, 5); n == 0 {
 			t.Error("no learner was interrupted")
@@ -87,8 +89,8 @@ func TestPredictionsAreProved(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			var x struct{ Base, Score, Rest float64 }
-			if r.Step > 10 && (json.Unmarshal(r.Explanation, &x) != nil || x.Score == 0 || math.Abs(x.Rest) > 1e-4) {
-				t.Errorf("explanation %s", r.Explanation)
+			if r.Step > 10 && (json.Unmarshal(r.Explanation, &x) != nil || x.Score == 0 || math.Abs(x.Rest) > 1e-4 || (r.Explained == learner.MixtureInputs) != cfg.Learner.Mixture) {
+				t.Errorf("explanation of %q: %s", r.Explained, r.Explanation)
 			}
 			value := fmt.Sprintf(`{"features":{"x":%v,"y":%v}`, *r.Input.Columns[0].Value, *r.Input.Columns[1].Value)
 			if !bytes.HasPrefix([]byte(r.Input.Value), []byte(value)) || r.Seq == 0 || len(r.LearnedTo) > 2 {

@@ -236,6 +236,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 		return r, err
 	}
 	l.decider.Values, l.decider.Redact = l.config.Values, l.config.Passed.Redact
+	l.decider.Form = l.config.Form
 	return r, nil
 }
 

@@ -41,6 +41,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 		return nil, err
 	}
 	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
+	d.Form = s.config.Form
 	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 

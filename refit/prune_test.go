@@ -139,7 +139,7 @@ func TestPrunedRefitIsCertifiedAndRestores(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			rows := rings(700, c.classes)
 			config := c.c
-			if config.MaxFeatures = 128; config.Algorithm == "" {
+			if config.MaxFeatures = 64; config.Algorithm == "" {
 				config.Algorithm = "dsg"
 			}
 			m := learned(t, config, rows)

@@ -45,6 +45,14 @@ func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 	return s.model.Predict(b)
 }
 
+// Observe sets the statistics of the rows of b with windows, and adds the rows to those of
+// this model. Without it, Predict sets them as of the snapshot.
+func (s *Served) Observe(b *learner.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model.Observe(b)
+}
+
 // Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }
 

@@ -28,6 +28,7 @@ type Config struct {
 	Group      string        // consumer group that stores positions and shares the partitions between its members
 
 	Passed record.Passed // what predictions have from their inputs
+	Form   record.Form   // of predictions
 
 	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
 

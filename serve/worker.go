@@ -68,6 +68,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 		}
 		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
+		w.batch.SetWindows(row.Windows)
 		if w.model.Keyed() {
 			w.batch.SetKey(string(row.Key))
 		}
@@ -97,7 +98,7 @@ func (w *worker) use(m *Served) error {
 	if err != nil {
 		return err
 	}
-	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed)
+	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed).In(w.config.Form)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/reference"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -56,14 +57,14 @@ func TestLinesAreCompleted(t *testing.T) {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
-	commands := completed(t, "")
-	for _, n := range leaves(t) {
+	commands, program := completed(t, ""), parsed(t)
+	for _, n := range program.Leaves(true) {
 		if name := strings.Fields(n.Path())[0]; !slices.Contains(commands, name) {
 			t.Errorf("no command %s", name)
 		}
-		flags := completed(t, n.Path()+" --")
+		flags := reference.Complete(program, append(strings.Fields(n.Path()), "--"), nil)
 		for _, f := range n.Flags {
-			if !slices.Contains(flags, "--"+f.Name) {
+			if !slices.ContainsFunc(flags, func(c reference.Candidate) bool { return c.Word == "--"+f.Name }) {
 				t.Errorf("%s: no flag --%s in %v", n.Path(), f.Name, flags)
 			}
 		}

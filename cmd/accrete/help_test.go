@@ -13,12 +13,15 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
-func leaves(t *testing.T) []*kong.Node {
+func leaves(t *testing.T) []*kong.Node { return parsed(t).Leaves(true) }
+
+// parsed returns the program as its parser knows it.
+func parsed(t *testing.T) *kong.Application {
 	parser, _, err := newParser(&commands{}, env.New(nil, nil, io.Discard, io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parser.Model.Leaves(true)
+	return parser.Model
 }
 
 func TestEveryCommandIsACommand(t *testing.T) {

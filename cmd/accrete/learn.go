@@ -100,6 +100,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err := setup.CheckRegistry(ctx, c); err != nil {
 		return err
 	}
+	if p.Form, err = setup.Form(ctx, c, pipeline.PredictionsTopic(c.Model)); err != nil {
+		return err
+	}
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/bench"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/compare"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/contract"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/draft"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -67,6 +68,7 @@ type commands struct {
 	Adopt      history.Adopt      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
 	Export     history.Export     `cmd:"" help:"Write a model with its history to a file."`
 	Import     history.Import     `cmd:"" help:"Write an exported model to an empty model log."`
+	Contract   contract.Command   `cmd:"" help:"Print the schemas of what a model reads and writes."`
 	Broker     brokerCommand      `cmd:"" help:"Run a Kafka broker on this machine for trials."`
 	Doctor     doctorCommand      `cmd:"" help:"Collect what a bug report needs, without secrets."`
 	Version    versionCommand     `cmd:"" help:"Print the version of the program and its platform."`

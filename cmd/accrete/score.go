@@ -91,6 +91,10 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	form, err := setup.Form(ctx, c, c.Score.Output)
+	if err != nil {
+		return err
+	}
 	passed, err := setup.Passed(c)
 	if err != nil {
 		return err
@@ -99,7 +103,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Passed: passed, Values: record.Values(c.Quarantine.Values),
+		Form: form, Passed: passed, Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)

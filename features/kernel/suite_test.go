@@ -14,7 +14,9 @@ import (
 	"github.com/accrete-ml/accrete/features/kernel"
 )
 
-var draws = flag.Int("draws", 40_000, "number of random features in the estimate of kernels that have features of their own")
+const defaultDraws = 20_000
+
+var draws = flag.Int("draws", defaultDraws, "number of random features in the estimate of kernels that have features of their own; any other number doubles the features of the other kernels")
 
 var update = flag.Bool("update", false, "add kernels that are not in testdata/frequencies to it")
 
@@ -88,8 +90,11 @@ func TestFeaturesEstimateTheKernel(t *testing.T) {
 				continue
 			}
 			n, dim, blocks, bias := 6, 5, 12_500, 1e-6 // of float32
-			if testing.Short() {
+			switch {
+			case testing.Short():
 				blocks /= 5
+			case *draws == defaultDraws:
+				blocks /= 2
 			}
 			if sampling.Check(dim) != nil {
 				dim, blocks, bias = 64, 400, .5/64

@@ -13,13 +13,18 @@ import (
 
 // typed reports whether columns may be other than numeric, or have missing values.
 func (d *Decoder) typed() bool {
-	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil
+	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil || d.config.Windows != nil
 }
 
-func (d *Decoder) ignores(name []byte) bool { return isExcluded(d.config.Types[string(name)]) }
+func (d *Decoder) ignores(name []byte) bool {
+	return isExcluded(d.config.Types[string(name)]) && !d.config.isSource(string(name))
+}
 
 // firstType returns the type that a column has before its first value.
 func (d *Decoder) firstType(name string) learner.ColumnType {
+	if t, ok := d.windowType(name); ok {
+		return t
+	}
 	if t, ok := d.config.Types[name]; ok && t != Pair {
 		known, _ := ParseColumnType(t)
 		return known
@@ -65,6 +70,8 @@ func schemaTypes(types []learner.ColumnType) []string {
 var partTypes = map[string]learner.ColumnType{
 	learner.RecordKeyColumn.String(): learner.RecordKeyColumn,
 	learner.PairColumn.String():      learner.PairColumn,
+	learner.WindowColumn.String():    learner.WindowColumn,
+	learner.SourceColumn.String():    learner.SourceColumn,
 }
 
 // ColumnTypes returns the types of the columns; nil if all are numeric.
@@ -102,7 +109,7 @@ func (d *Decoder) useTypes(s *Schema) error {
 	}
 	d.setTypes(types)
 	for i, name := range s.Columns {
-		if t, declared := d.config.Types[name]; declared && d.typeOf(i).String() != t {
+		if t, declared := d.config.Types[name]; declared && d.typeOf(i).String() != t && d.typeOf(i) != learner.SourceColumn {
 			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", quote(name), t, d.typeOf(i))
 		}
 	}
@@ -135,6 +142,9 @@ type settling struct {
 // has with it.
 func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	switch {
+	case t == learner.SourceColumn:
+		x, err := d.source(name, v)
+		return x, t, err
 	case v.kind == num && t == learner.NumericColumn:
 		return v.num, t, nil
 	case v.kind == null || v.kind == absent:

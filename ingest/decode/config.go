@@ -34,6 +34,9 @@ type Config struct {
 	Types map[string]string `json:"types,omitempty"`
 	Infer bool              `json:"infer,omitempty"`
 
+	// Windows are columns that are statistics of the earlier records of a key.
+	Windows []Window `json:"windows,omitempty"`
+
 	// Depth is the number of levels of objects and lists whose values are columns, named
 	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
 	Depth int `json:"depth,omitempty"`
@@ -148,7 +151,7 @@ func (c Config) Effective() (Config, error) {
 			return c, fmt.Errorf("input.columns has %d names: want 1 to %d", len(c.Columns), c.MaxColumns)
 		}
 	}
-	return c, nil
+	return c, c.checkWindows()
 }
 
 // AsJSON returns c for the same records written as JSON.

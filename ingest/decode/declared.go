@@ -161,6 +161,9 @@ func (c *csvRows) checkDeclared() error {
 			names = append(names, name)
 		}
 	}
+	if !cfg.NoLabel {
+		names = append(names, cfg.windowFields()...)
+	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !slices.Contains(c.header, name) {

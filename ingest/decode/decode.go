@@ -21,6 +21,8 @@ type Row struct {
 	Label  learner.Label
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
+
+	Windows *learner.Windows // of the columns that the learner has to set; nil if there are none. It never changes
 }
 
 // Decoder reads the values of records, one at a time and in order.
@@ -54,6 +56,8 @@ type Decoder struct {
 	texts map[string]int  // first column of each text
 	since int             // column of the record's key, or -1
 	pairs []pair
+
+	windows windows
 
 	sparse bool       // a number that a record leaves out is 0
 	vw     *vw.Reader // of lines of Vowpal Wabbit
@@ -241,6 +245,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(d.config.Above))
 		}
 	}
+	if err := d.checkWindowTypes(columns); err != nil {
+		return row, err
+	}
 	weight, err := d.weight(r.weight)
 	if err != nil {
 		return row, err
@@ -257,12 +264,13 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	d.settle(columns, label.Task, class)
+	d.clearWindows(d.x)
 	d.putKey(d.x, key)
 	d.putPairs(d.x)
 	if d.looks != nil {
 		d.look()
 	}
-	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key}, nil
+	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Windows: d.windows.layout}, nil
 }
 
 func (d *Decoder) weight(v value) (float64, *Error) {

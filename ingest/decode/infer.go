@@ -127,6 +127,10 @@ func (c *csvRows) input(i int, s string) value {
 		return value{kind: null}
 	}
 	switch c.types[i].Values() {
+	case learner.SourceColumn:
+		if !c.d.config.isWindowField(c.header[i], true) {
+			return value{kind: text, text: view(s)}
+		}
 	case learner.CategoryColumn, learner.TextColumn:
 		return value{kind: text, text: view(s)}
 	case learner.BooleanColumn:

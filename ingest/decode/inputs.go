@@ -76,6 +76,8 @@ func (d *Decoder) byIndex() (columns []string, err *Error) {
 	switch want := len(d.schema.Columns); {
 	case len(d.x) == 0:
 		return nil, bad("columns", "x is empty")
+	case want == 0 && d.config.Windows != nil:
+		return nil, bad("columns", "x is a list, but windows are declared, which need names")
 	case want == 0 && d.config.pairsOf() != nil:
 		return nil, bad("columns", "x is a list, but pairs of columns are declared, which need names")
 	case want == 0:
@@ -143,7 +145,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		}
 		_, part := d.partType(string(f.name))
 		switch {
-		case d.ignores(f.name):
+		case d.ignores(f.name), d.config.isSource(string(f.name)):
 		case part && d.config.Unknown == "ignore":
 		case part:
 			return nil, bad("columns", "unknown field %s", quote(f.name))
@@ -211,7 +213,7 @@ func (d *Decoder) byName() *Error {
 			d.guess = append(d.guess, 0)
 		}
 		i := d.guess[k]
-		if i >= len(columns) || columns[i] != string(f.name) || d.types != nil && isPart(d.types[i]) {
+		if i >= len(columns) || columns[i] != string(f.name) || d.noField(i) {
 			var ok bool
 			if i, ok = d.texts[string(f.name)]; ok {
 				if d.seen[i] == d.now {
@@ -226,7 +228,7 @@ func (d *Decoder) byName() *Error {
 				}
 				continue
 			}
-			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
+			if i, ok = d.column[string(f.name)]; !ok || d.noField(i) {
 				if d.ignores(f.name) || d.noObject(f) {
 					continue
 				}
@@ -258,7 +260,7 @@ func (d *Decoder) byName() *Error {
 		return nil
 	}
 	for i, name := range columns {
-		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn {
+		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn || d.windows.noField != nil && d.windows.noField[i] {
 			continue
 		}
 		if d.types != nil && d.types[i] == learner.TextColumn {

@@ -50,7 +50,7 @@ func (c *Config) checkPair(name string) error {
 }
 
 // lacks returns an error if the columns, which the first record determines, are not those
-// of the pairs.
+// of the pairs and the windows.
 func (d *Decoder) lacks(columns []string) *Error {
 	for _, name := range d.config.pairsOf() {
 		a, b, _ := splitPair(name)
@@ -58,6 +58,11 @@ func (d *Decoder) lacks(columns []string) *Error {
 			if !slices.Contains(columns, part) {
 				return bad("columns", "the pair %s contains %s, which the first record does not have", quote(name), quote(part))
 			}
+		}
+	}
+	for _, name := range d.config.windowFields() {
+		if !slices.Contains(columns, name) && !d.config.isSource(name) {
+			return bad("columns", "a window is of %s, which the first record does not have", quote(name))
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func parts(name, typ string) []string {
 
 // expand replaces the names of columns by those of their parts, and adds the pairs.
 func (c *Config) expand(columns []string) []string {
-	if len(c.Types) == 0 || len(columns) == 0 {
+	if len(c.Types) == 0 && len(c.Windows) == 0 || len(columns) == 0 {
 		return columns
 	}
 	var all []string
@@ -48,7 +48,7 @@ func (c *Config) expand(columns []string) []string {
 			all = append(all, name)
 		}
 	}
-	all = append(all, c.pairsOf()...)
+	all = append(append(all, c.pairsOf()...), c.windowColumns()...)
 	order(all)
 	return all
 }
@@ -59,7 +59,7 @@ type Field struct {
 	Type    string // empty if it had no value
 	At      int    // index of the first column
 	Columns int    // their number, one after the other
-	Pair    bool   // it is a pair of other fields, and in no record
+	Pair    bool   // it is a pair of other fields, or a window, and in no record
 }
 
 // Fields returns the input fields of a schema.
@@ -72,8 +72,8 @@ func (s *Schema) Fields() (all []Field) {
 		if f.Type == learner.TextColumn.String() {
 			f.Name, f.Columns = strings.TrimSuffix(f.Name, ":00"), textBuckets
 		}
-		f.Pair = f.Type == Pair
-		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() {
+		f.Pair = f.Type == Pair || f.Type == learner.WindowColumn.String()
+		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() && !(f.Type == learner.SourceColumn.String() && (f.Name == recordKey || f.Name == recordTime)) {
 			all = append(all, f)
 		}
 	}
@@ -84,6 +84,7 @@ func (s *Schema) Fields() (all []Field) {
 func (d *Decoder) setParts(columns []string) {
 	d.texts, d.since = nil, -1
 	d.setPairs()
+	d.setWindows(columns)
 	for name, typ := range d.config.Types {
 		p := parts(name, typ)
 		if p == nil {
@@ -111,6 +112,9 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 	if d.config.Types[name] == Pair {
 		return learner.PairColumn, true
 	}
+	if t, ok := d.windowType(name); ok {
+		return t, true
+	}
 	i := strings.LastIndexByte(name, ':')
 	if i < 0 {
 		return 0, false
@@ -126,7 +130,7 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 
 // isPart reports whether columns of a type are parts of others, and no fields.
 func isPart(t learner.ColumnType) bool {
-	return t == learner.TextColumn || t == learner.RecordKeyColumn || t == learner.PairColumn
+	return t == learner.TextColumn || t == learner.RecordKeyColumn || t == learner.PairColumn || t == learner.WindowColumn
 }
 
 // putText sets the columns of a text to the shares of its n-grams.
@@ -156,9 +160,17 @@ func (d *Decoder) SetKey(r *Row) {
 // putKey sets the column of the key of a record, if there is one.
 func (d *Decoder) putKey(x []float64, key []byte) {
 	if d.since >= 0 {
-		x[d.since] = math.NaN()
-		if key != nil {
-			x[d.since] = learner.Category(xxhash.Sum64(key))
-		}
+		x[d.since] = categoryOfKey(key)
 	}
+	if d.windows.key >= 0 {
+		x[d.windows.key] = categoryOfKey(key)
+	}
+}
+
+// categoryOfKey returns the raw value of the key of a record.
+func categoryOfKey(key []byte) float64 {
+	if key == nil {
+		return math.NaN()
+	}
+	return learner.Category(xxhash.Sum64(key))
 }

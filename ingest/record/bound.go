@@ -166,7 +166,11 @@ func smallerPrediction(r ingest.Record, limit int) ingest.Record {
 		}
 		r.Key = r.Key[:most]
 	}
-	r.Value = withoutProbabilities(r.Value)
+	if f := formOf(&r); f != nil {
+		r.Value = f.smaller(r.Value)
+	} else {
+		r.Value = withoutProbabilities(r.Value)
+	}
 	return r
 }
 

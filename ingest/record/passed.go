@@ -94,11 +94,11 @@ func own(name string) bool {
 	return strings.HasPrefix(name, "ce_") || strings.EqualFold(name, "content-type") || strings.HasPrefix(name, "accrete.")
 }
 
-// Own returns a prediction record without what Passed adds from the input. The records are
-// equal for all values of Passed.
+// Own returns a prediction record in JSON and without what Passed adds from the input. The
+// records are equal for all forms and all values of Passed.
 func Own(r ingest.Record) ingest.Record {
 	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h ingest.Header) bool { return !own(h.Key) || h.Key == truncatedHeaders })
-	r.Value = withoutInput(r.Value)
+	ownContent(&r)
 	return r
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Encoder writes the predictions of one model as Kafka records: JSON values,
-// the input's key and time, and CloudEvents headers in binary mode. Its output
+// Encoder writes the predictions of one model as Kafka records: values in JSON or
+// another Form, the input's key and time, and CloudEvents headers in binary mode. Its output
 // depends only on the model, the input record and the limit, so that all copies
 // of a prediction are byte-identical. It must not be used concurrently.
 type Encoder struct {
@@ -21,6 +21,14 @@ type Encoder struct {
 	classes [][]byte // names as JSON strings
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
+	id      struct { // what tail says
+		name, lineage, learnedTo string
+		step                     int64
+	}
+
+	form     *form // nil: JSON
+	schemaID uint32
+	content  ingest.Header
 
 	passes Passed
 
@@ -64,10 +72,12 @@ func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
 		e.classes = append(e.classes, appendString(nil, c))
 		e.names += len(e.classes[len(e.classes)-1])
 	}
+	e.content = contentType
+	e.id.name, e.id.step, e.id.lineage, e.id.learnedTo = id.Name, id.Step, hex.EncodeToString(id.Lineage[:]), LearnedTo(id.LearnedTo)
 	b := appendString([]byte(`,"model":`), id.Name)
 	b = strconv.AppendInt(append(b, `,"step":`...), id.Step, 10)
-	b = hex.AppendEncode(append(b, `,"lineage":"`...), id.Lineage[:])
-	b = append(append(b, `","learned_to":"`...), LearnedTo(id.LearnedTo)...)
+	b = append(append(b, `,"lineage":"`...), e.id.lineage...)
+	b = append(append(b, `","learned_to":"`...), e.id.learnedTo...)
 	e.tail = append(b, `"}`...)
 	return e
 }
@@ -138,6 +148,9 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 		size += n
 	default:
 		size += e.names + numberBytes*len(row)
+	}
+	if e.form != nil {
+		return e.inForm(size, x, task, row, keep, variance, passed)
 	}
 	b := append(e.room(size), `{"prediction":`...)
 	switch {
@@ -274,7 +287,7 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	hs = e.entries[:0:most]
 	e.entries = e.entries[most:]
 	hs = append(hs, specVersion, eventType, e.source,
-		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, contentType)
+		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, e.content)
 	if x.Sequence > 0 {
 		hs = append(hs, ingest.Header{Key: "ce_sequence", Value: strconv.AppendInt(e.room(20), x.Sequence, 10)})
 	}

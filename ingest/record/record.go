@@ -27,6 +27,7 @@ func Decode(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	} else {
 		row.Key = bytes.Clone(row.Key)
 	}
+	d.SetTime(&row, r.Time)
 	return row, err
 }
 

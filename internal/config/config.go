@@ -188,6 +188,12 @@ type Input struct {
 	// <model>.quarantine. ignore: drop the column.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// Statistics of the earlier records of a key as additional inputs, with half-lives of
+	// event time: count, sum, mean and deviation of a field of numbers, number of different
+	// values of another (distinct), and time since the last record. Fields that are no
+	// inputs are declared as id in input.columns. See docs/windows.md.
+	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
+
 	// Number of previous labelled records with the same key whose inputs and
 	// labels become additional inputs, for autocorrelated labels. Only the learner
 	// can predict with such a model, because a scorer does not see the labels.
@@ -530,6 +536,16 @@ type Output struct {
 	// latency; needs permission for the transactional.id accrete-<model> and the
 	// topic <model>.released.
 	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
+
+	// Format of the values of predictions, of learner and scorer alike. avro, protobuf: in
+	// the encodings of Avro and of Protocol Buffers, behind the id of their schema, which is
+	// registered under the subject <topic>-value (accrete contract prints it). May be changed
+	// at any time.
+	Format string `key:"format" default:"json" oneof:"json avro protobuf"`
+
+	// Schema registry in which the schema of predictions is registered. Without a URL it is
+	// that of input.registry.
+	Registry Registry `key:"registry"`
 
 	// Fields of an input record that its prediction has in the member input, such as
 	// identifiers: members of the record, or paths as customer.id. They need not be columns;

@@ -206,6 +206,14 @@ func (f *file) option(o *option, n ast.Node) {
 		var list []string
 		for _, item := range n.Values {
 			text, ok := scalar(item)
+			if m, is := item.(*ast.MappingNode); is && o.path == "input.windows" {
+				w, err := window(m)
+				if err != nil {
+					f.add(item.GetToken(), "%s: %v", o.path, err)
+					return
+				}
+				text, ok = w, true
+			}
 			if !ok {
 				f.add(item.GetToken(), "%s: want a list of plain values", o.path)
 				return
@@ -218,6 +226,10 @@ func (f *file) option(o *option, n ast.Node) {
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
+		if o.path == "input.windows" {
+			f.add(n.GetToken(), "%s: want a list, such as [{key: card, of: amount, over: [1h, 7d]}]", o.path)
+			return
+		}
 		if _, costs := o.field(c).Interface().(Costs); costs {
 			text, ok := object(n)
 			if !ok {

@@ -39,8 +39,27 @@ func (v *validation) formats() {
 	case !slices.Contains(decode.FramedFormats(), in.Format) && !r.Empty():
 		v.add("input.registry.url", "is set, but input.format is %s: want %s", in.Format, strings.Join(decode.FramedFormats(), " or "))
 	}
+	v.outputs()
 	names := slices.Concat(in.Label, []string{in.Weight, in.Key})
 	if err := decode.CheckNames(in.Format, names); err != nil {
 		v.add("input.label", "%v", err)
+	}
+}
+
+// OutputRegistry returns the connection to the registry of the schema of predictions.
+func (c *Config) OutputRegistry() registry.Config {
+	if r := c.Output.Registry.Of(); !r.Empty() {
+		return r
+	}
+	return c.Input.Registry.Of()
+}
+
+// outputs checks what the form of predictions needs.
+func (v *validation) outputs() {
+	if err := v.Output.Registry.Of().Check(); err != nil {
+		v.add("output.registry.url", "%v", err)
+	}
+	if v.Output.Format != "json" && v.OutputRegistry().Empty() {
+		v.add("output.format", "is %s: want output.registry.url or input.registry.url, where its schema is registered", v.Output.Format)
 	}
 }

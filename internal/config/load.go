@@ -202,6 +202,10 @@ func (c *Config) Values() []Value {
 			if list == nil {
 				v = list.String()
 			}
+		case Windows:
+			if list == nil {
+				v = []string{}
+			}
 		case []string:
 			if list == nil {
 				v = []string{}

@@ -134,6 +134,13 @@ func (o *option) help() string {
 
 // set sets the option to the value of the text.
 func (o *option) set(c *Config, text string) error {
+	if _, is := o.field(c).Interface().(Windows); is {
+		w, err := ParseWindows(text)
+		if err != nil {
+			return err
+		}
+		return o.setList(c, w)
+	}
 	if o.takesList(c) {
 		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
 			return o.setList(c, []string{text}) // a single name is taken literally

@@ -24,6 +24,7 @@ func (c *Config) validate() Problems {
 	v.connection()
 	v.learner()
 	v.addresses()
+	v.windows()
 	v.topics()
 	v.formats()
 	v.labels()

@@ -46,13 +46,21 @@ func scaled(literal string, factor float64) string {
 		return literal
 	}
 	if v >= 0.9 && v <= 1.5 && strings.Contains(literal, ".") {
-		return strconv.FormatFloat(1+(v-1)*factor, 'g', 12, 64)
+		return point(strconv.FormatFloat(1+(v-1)*factor, 'g', 12, 64))
 	}
 	v *= factor
 	if !strings.ContainsAny(literal, ".e") {
-		v = math.Max(1, math.Round(v))
+		return strconv.FormatFloat(math.Max(1, math.Round(v)), 'g', 12, 64)
 	}
-	return strconv.FormatFloat(v, 'g', 12, 64)
+	return point(strconv.FormatFloat(v, 'g', 12, 64))
+}
+
+// point returns a number that the compiler takes for a float, also where nothing else says so.
+func point(number string) string {
+	if strings.ContainsAny(number, ".e") {
+		return number
+	}
+	return number + ".0"
 }
 
 // Source returns the file of c, of the module at root, with another value of c.

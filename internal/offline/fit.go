@@ -26,6 +26,9 @@ type Fit struct {
 	meter   *ranking.Meter
 	numbers *deviation.Meter // nil unless the loss has figures
 
+	// Observed, if not nil, is called for each row with windows once they are set.
+	Observed func(x []float64)
+
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
 	// prediction, before the row is learned.
 	Predicted func(pass *learner.PredictedBatch, i int)
@@ -55,6 +58,7 @@ func (f *Fit) Add(row decode.Row) {
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
 	f.batch.SetTypes(row.Types)
+	f.batch.SetWindows(row.Windows)
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}
@@ -64,6 +68,11 @@ func (f *Fit) Add(row decode.Row) {
 }
 
 func (f *Fit) learn() {
+	if f.learner.Observe(&f.batch); f.Observed != nil && f.learner.Windows() != nil {
+		for i := range f.batch.Len() {
+			f.Observed(f.batch.X(i))
+		}
+	}
 	for from := 0; from < f.batch.Len(); {
 		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
 		f.measure(pass, from)

@@ -38,10 +38,11 @@ func NewGrade(m *learner.Model, dim int) *Grade {
 
 // Add grades a row, if it has a label.
 func (g *Grade) Add(row decode.Row) {
-	if row.Label.Task == learner.Auto {
+	if row.Label.Task == learner.Auto && row.Windows == nil {
 		return
 	}
 	g.batch.Append(row.X, row.Label, row.Weight)
+	g.batch.SetWindows(row.Windows)
 	g.batch.SetKey(string(row.Key))
 	if g.batch.Len() == rowsAtOnce {
 		g.flush()
@@ -49,10 +50,14 @@ func (g *Grade) Add(row decode.Row) {
 }
 
 func (g *Grade) flush() {
+	g.model.Observe(&g.batch)
 	out := g.model.Predict(&g.batch)
 	rule := out.Decision.Of(g.Classes)
 	for i := range g.batch.Len() {
 		y := g.batch.Label(i)
+		if y.Task == learner.Auto {
+			continue // it was only added to the windows
+		}
 		g.rows++
 		g.task = y.Task
 		switch y.Task {

@@ -63,7 +63,7 @@ func newMade(p history.Predicted) made {
 		Prediction json.RawMessage `json:"prediction"`
 		Label      json.RawMessage `json:"label"`
 	}
-	if json.Unmarshal(p.Published.Value, &value) == nil {
+	if json.Unmarshal(asJSON(p.Published), &value) == nil {
 		m.answer = string(value.Prediction)
 	}
 	switch {

@@ -210,9 +210,9 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		mine, theirs := record.Own(*again), record.Own(*was)
 		q.Equal = same(&mine, &theirs)
 	}
-	q.Prediction = bytes.Clone(was.Value)
+	q.Prediction = asJSON(was)
 	if !q.Equal {
-		q.Again = bytes.Clone(again.Value)
+		q.Again = asJSON(again)
 	}
 	in := Input{Time: time.UnixMilli(p.Record.Time).UTC(), Key: string(p.Record.Key), Value: string(p.Record.Value), Columns: []InputColumn{}}
 	for _, header := range p.Record.Headers {
@@ -233,7 +233,16 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		in.Columns = append(in.Columns, col)
 	}
 	q.Input = in
-	q.Explanation = explanation(h, p)
+	q.explain(h, p)
+}
+
+// asJSON returns the value of a prediction as JSON if it can be read, and as it is if not.
+func asJSON(r *ingest.Record) []byte {
+	value, err := record.JSON(r)
+	if err != nil {
+		value = r.Value
+	}
+	return bytes.Clone(value)
 }
 
 // cut cuts s around the last separator.

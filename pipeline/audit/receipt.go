@@ -41,6 +41,7 @@ type Receipt struct {
 	Input Input `json:"input"`
 
 	Explanation json.RawMessage `json:"explanation,omitempty"` // see learner.Explanation; missing if the model's predictions cannot be explained
+	Explained   string          `json:"explained,omitempty"`   // learner.MixtureInputs if Explanation is of the prediction that a scorer would have made, because this one is mixed with labels
 
 	FromSeq   int64         `json:"from_seq"`             // the replay began after this seq
 	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // with this snapshot; nil: with the empty state
@@ -72,23 +73,24 @@ type InputColumn struct {
 	Value *float64 `json:"value"`
 }
 
-// explanation returns the explanation of a prediction, nil if there is none.
-func explanation(h *history.History, p history.Predicted) []byte {
-	if p.Pass.Mixture == learner.MixtureLabels { // of members that a Model does not have
-		return nil
-	}
+// explain adds the explanation of a prediction, unless there is none. Of one that is mixed
+// with labels, it is that of the prediction that a scorer would have made.
+func (r *Receipt) explain(h *history.History, p history.Predicted) {
 	m, err := learner.NewModel(h.Learner.Serving())
 	if err != nil {
-		return nil
+		return
 	}
 	var b learner.Batch
 	b.Reset(len(p.X))
 	b.Append(p.X, learner.Label{}, 1)
 	all, err := m.Explain(&b)
 	if err != nil {
-		return nil
+		return
 	}
-	return record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
+	r.Explanation = record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
+	if p.Pass.Mixture == learner.MixtureLabels {
+		r.Explained = learner.MixtureInputs
+	}
 }
 
 // String returns the receipt for people.
@@ -115,6 +117,9 @@ func (r *Receipt) String() string {
 	}
 	if r.Explanation != nil {
 		fmt.Fprintf(&b, "explanation  %s\n", r.Explanation)
+	}
+	if r.Explained != "" {
+		b.WriteString("             of what a scorer would have predicted, without the last labels\n")
 	}
 	fmt.Fprintf(&b, "input        %s", cmp.Or(r.Input.Value, "null"))
 	return b.String()

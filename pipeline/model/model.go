@@ -32,6 +32,7 @@ type Config struct {
 	AutoMixture bool
 
 	Passed record.Passed // what predictions have from their inputs
+	Form   record.Form   // of new predictions; those that are published again have that of the first time
 	Values record.Values // what may be shown of invalid records
 
 	BatchSize int           // maximum number of records in a BATCH

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -60,11 +61,12 @@ func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 
 // add decodes a row, as a record of a topic with this value and key.
 func (w *worker) add(value, key []byte) error {
-	row, err := record.Decode(w.decoder, &ingest.Record{Key: key, Value: value})
+	row, err := record.Decode(w.decoder, &ingest.Record{Key: key, Value: value, Time: time.Now().UnixMilli()})
 	if err != nil {
 		return err
 	}
 	w.batch.Append(row.X, learner.Label{}, row.Weight)
+	w.batch.SetWindows(row.Windows)
 	if w.log != nil {
 		w.log.Rows = append(w.log.Rows, requests.Row{Key: bytes.Clone(row.Key), Value: bytes.Clone(value)})
 	}

@@ -66,6 +66,9 @@ func (b *Batch) check() error {
 			return fmt.Errorf("a schema with the id %.300q of type %.300q", s.ID, s.Type)
 		}
 	}
+	if b.Output != nil && (b.Output.Format == "" || len(b.Output.Format) > MaxName) {
+		return fmt.Errorf("predictions of the format %.300q", b.Output.Format)
+	}
 	return b.Columns.check()
 }
 

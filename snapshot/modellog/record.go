@@ -70,6 +70,9 @@ type Batch struct {
 
 	// Schemas are those of a registry that the records of this BATCH are the first to need.
 	Schemas []Schema `json:"schemas,omitempty"`
+
+	// Output is how the predictions of this BATCH are written; nil: as JSON.
+	Output *Output `json:"output,omitempty"`
 	Signed
 }
 
@@ -78,6 +81,12 @@ type Schema struct {
 	ID   string `json:"id"`   // a number or a GUID
 	Type string `json:"type"` // AVRO, PROTOBUF or JSON
 	Text string `json:"text"`
+}
+
+// Output is a form of predictions, whose values begin with the id of a schema.
+type Output struct {
+	Format string `json:"format"`
+	Schema uint32 `json:"schema"`
 }
 
 // Range is a run of committed records of one partition.

@@ -28,7 +28,7 @@ func (w *world) restart(ctx context.Context) (s Restarts, err error) {
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label}
-learner: {algorithm: newton, max_features: 8192}
+learner: {algorithm: newton, max_features: 8192, mixture: off}
 snapshot: {every: 2s}
 http: {listen: "off"}
 `, w.model("crash"), w.brokers, w.topic)

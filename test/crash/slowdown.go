@@ -85,7 +85,7 @@ func (w *world) timed(ctx context.Context, name string, features int, every time
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label}
-learner: {algorithm: newton, max_features: %d}
+learner: {algorithm: newton, max_features: %d, mixture: off}
 snapshot: {every: 1m}
 refit: {every: %v}
 http: {listen: "off"}

@@ -105,7 +105,7 @@ func (w *world) soakConfig(broker string) (path, listen string, err error) {
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label}
-learner: {max_features: 256}
+learner: {max_features: 256, mixture: off}
 snapshot: {every: 5s}
 http: {listen: "%s"}
 `, w.model("soak"), broker, w.topic, listen)

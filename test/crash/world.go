@@ -94,7 +94,7 @@ func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 
 func (w *world) build(ctx context.Context) error {
 	w.bin = filepath.Join(w.dir, "accrete")
-	args := []string{"build", "-o", w.bin}
+	args := []string{"build", "-ldflags=-s -w", "-o", w.bin} // nothing debugs it
 	var tags []string
 	if w.planted != "" {
 		tags = append(tags, "planted")
@@ -195,13 +195,14 @@ const features = 256
 
 // config writes the configuration of a model of this run and returns its path.
 // Snapshots are frequent and in small chunks so that kills interrupt them. With
-// refits the model is one that can be solved equally often.
+// refits the model is one that can be solved equally often. It has no mixture: the oracle
+// predicts as the algorithm does, and a scorer as the learner.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
-learner: {algorithm: %s, max_features: %d}
+learner: {algorithm: %s, max_features: %d, mixture: off}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "%s"}

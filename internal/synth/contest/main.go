@@ -1,10 +1,12 @@
 // Contest learns the generated streams with a mixture and prints, for each, the
 // progressive error of the algorithm alone, of the best member, of the mixture, and of
 // the mixture that a scorer has: the table in docs/mixture.md. With -picture it draws,
-// instead, which members of the mixture are trusted when, on three streams.
+// instead, which members of the mixture are trusted when, on three streams; with -files it
+// writes the streams to a folder, for accrete bench and docs/peers.py.
 //
 //	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME]
 //	go run ./internal/synth/contest -picture docs/mixture.svg
+//	go run ./internal/synth/contest -files DIR [-rows 20000] [-seeds 3] [-only NAME]
 package main
 
 import (
@@ -31,7 +33,12 @@ func main() {
 	only := flag.String("only", "", "streams whose name contains this")
 	verbose := flag.Bool("v", false, "print all members")
 	picture := flag.String("picture", "", "PNG or SVG file with the weights of the members, instead of the table")
+	files := flag.String("files", "", "folder to write the streams to, instead")
 	flag.Parse()
+	if *files != "" {
+		exit(writeAll(*files, *only, *rows, *first, *seeds, os.Stdout))
+		return
+	}
 	if *picture != "" {
 		exit(draw(*picture, *rows, uint64(*first))) // #nosec G115 -- a small number
 		return

@@ -40,6 +40,8 @@ var columns = append([]example{
 	{"normal, indicated", Normal, func(i int) float64 { return missingAt(i%7 == 0, float64(i%3/2)) }},
 	{"trend", Trend, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
 	{"cycles", Since, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
+	{"sourced", Source, func(i int) float64 { return missingAt(i%11 == 0, float64(i)) }},
+	{"number", Window, func(i int) float64 { return float64(i) }},
 	{"since", RecordKey, func(i int) float64 { return missingAt(i%11 == 0, Key(uint64(i%5)<<40)) }},
 }, encoded()...)
 

@@ -29,7 +29,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced}
 
 const (
 	asIs = iota
@@ -45,6 +45,7 @@ const (
 	asTrend
 	asSince
 	asDecayed
+	asSourced
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],
@@ -62,6 +63,8 @@ func plan(t Type, x []float64, stride int) column {
 	switch {
 	case t == Text:
 		return column{kind: asText}
+	case t == Source:
+		return column{kind: asSourced}
 	case missing == rows || t == Unknown || t == RecordKey:
 		return column{kind: asAbsent}
 	case t.encoder() != nil:

@@ -23,10 +23,12 @@ const (
 	Since          // like Time, of the record whose key is in the next column of type RecordKey
 	RecordKey      // the Key of the record's key
 	Pair           // like Category, of the values that two other columns have together
+	Window         // like Numeric, a statistic of the earlier records of a key
+	Source         // a key or a time that windows are of, and nothing else
 	types
 )
 
-var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key", "pair"}
+var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key", "pair", "window", "source"}
 
 // MaxHalfLife is the longest half-life of the statistics of a category, in rows.
 const MaxHalfLife = 10_000_000
@@ -101,7 +103,7 @@ func (t Type) Valid() bool {
 // what they become.
 func (t Type) Values() Type {
 	switch t {
-	case Normal:
+	case Normal, Window:
 		return Numeric
 	case Trend, Since:
 		return Time

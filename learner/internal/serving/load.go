@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/windows"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/learner/metric"
 )
@@ -70,6 +71,7 @@ func Load(s *state.Reader) (v Part) {
 		lower = posterior.Take(s)
 	}
 	v.Mixture = mixture.LoadStatic(s, k, dim, machine.BlockSize(v.BlockSize))
+	v.Windows = windows.Load(s, v.Dim)
 	if s.Err != nil {
 		return v
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/windows"
 	"github.com/accrete-ml/accrete/learner/metric"
 )
 
@@ -34,6 +35,7 @@ type Part struct {
 	Mixture   *mixture.Static // nil without Config.Mixture
 
 	Posterior *posterior.Factor // nil without Config.Variance, and before the first fit
+	Windows   *windows.Windows  // nil if there are none
 }
 
 // variance reports whether predictions have variances.
@@ -100,4 +102,5 @@ func (v Part) Save(a *state.Arrays) {
 	if v.Mixture != nil {
 		v.Mixture.Save(a)
 	}
+	v.Windows.Save(a)
 }

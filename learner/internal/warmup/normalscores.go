@@ -53,7 +53,7 @@ func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []e
 // none.
 func (a *Request) scored(x []float64, dim int) (types []encode.Type) {
 	for j := range dim {
-		if a.Columns != nil && a.Columns[j] != encode.Numeric || !manyValues(x[j:], dim) {
+		if a.Columns != nil && a.Columns[j] != encode.Numeric && a.Columns[j] != encode.Window || !manyValues(x[j:], dim) {
 			continue
 		}
 		if types == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -55,6 +56,9 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 	}
 	if _, err := c.KeepReading(s.Config); err != nil {
 		return nil, 0, 0, err
+	}
+	if len(c.Decode.Windows) > 0 {
+		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
 	}
 	d, err := history.NewDecider(c.Decode, keyed, &schema)
 	if err != nil {

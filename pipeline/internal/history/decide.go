@@ -31,9 +31,18 @@ type Decided struct {
 	Counts       modellog.Counts
 	Columns      *event.Columns    // what has changed of the columns; nil for nothing
 	Schemas      []modellog.Schema // that the BATCH is the first to need
+	Form         record.Form       // of the predictions
 	values       record.Values
 	redact       *record.Redaction
 	timeout      learner.Label // of rows without one, if labels come late
+}
+
+// Output returns what the model log says about the form of the predictions.
+func (d *Decided) Output() *modellog.Output {
+	if d.Form == (record.Form{}) {
+		return nil
+	}
+	return &modellog.Output{Format: d.Form.Format, Schema: d.Form.ID}
 }
 
 // Item is one record of a BATCH.
@@ -53,6 +62,7 @@ type Item struct {
 type Decider struct {
 	Values record.Values     // what errors and samples may show of a record
 	Redact *record.Redaction // likewise
+	Form   record.Form       // of the predictions of a new BATCH
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
@@ -107,7 +117,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -146,6 +156,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				b.Batch.Append(row.X, row.Label, row.Weight)
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
+				b.Batch.SetWindows(row.Windows)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}

@@ -65,6 +65,7 @@ type History struct {
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
 	encodes *decode.Schema  // schema of encoder
+	form    record.Form     // of encoder
 }
 
 // New returns the model before its first record.
@@ -82,6 +83,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
 	if h.join != nil {
 		b = h.joined(b)
 	}
@@ -210,9 +212,10 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 
 // useEncoder has h.encoder be that of the current model.
 func (h *History) useEncoder(b *Decided) {
-	if h.encoder == nil || h.encodes != b.Schema {
+	if h.encoder == nil || h.encodes != b.Schema || h.form != b.Form {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed).In(b.Form), b.Schema
+		h.form = b.Form
 	}
 }
 

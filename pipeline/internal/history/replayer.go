@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -57,6 +58,13 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 	}
 	r.decider.know(b.Schemas)
 	d := r.decider.Decide(spans)
+	d.Form = record.Form{}
+	if o := b.Output; o != nil {
+		if _, text := record.Schema(o.Format); text == "" {
+			return nil, fmt.Errorf("%w: BATCH %d has predictions of the format %q, which this version cannot write", input.ErrHistory, b.Seq, o.Format)
+		}
+		d.Form = record.Form{Format: o.Format, ID: o.Schema}
+	}
 	for i := range d.Ranges {
 		d.Ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since
 		rg := d.Ranges[i]

@@ -26,6 +26,7 @@ func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 
 // predicted predicts and learns the rows of a BATCH, and publishes nothing.
 func (h *History) predicted(b *Decided) {
+	h.Learner.Observe(&b.Batch)
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
 		if step := h.Learner.Learn(pass); step.Changed {

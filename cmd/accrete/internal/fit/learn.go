@@ -48,7 +48,9 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 				return err
 			}
 		}
-		r.columns.Add(row.X)
+		if run.Observed = r.columns.Add; row.Windows == nil {
+			r.columns.Add(row.X)
+		}
 		out.add(file)
 		run.Add(row)
 		if f.Refit {

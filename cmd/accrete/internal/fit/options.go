@@ -22,6 +22,7 @@ import (
 type inputFlags struct {
 	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). With the types id and ignored alone: columns that are no inputs."`
 	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
+	Windows string   `placeholder:"WINDOW;..." help:"Statistics of the earlier rows of a key as additional inputs, for example 'key=card of=amount over=1h,7d time=at' (docs/windows.md)."`
 	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
 
@@ -52,6 +53,9 @@ func (f *Command) decode(task learner.Task) decode.Config {
 		c.Columns, c.Unknown = names, "ignore"
 	}
 	c.Types = columns.Types()
+	if windows, err := config.ParseWindows(f.Windows); err == nil { // Validate reports it otherwise
+		c.Windows = windows.Of()
+	}
 	if f.Missing != "refuse" {
 		c.Missing = f.Missing
 	}
@@ -69,6 +73,9 @@ func (f *Command) Validate(k *kong.Context) error {
 	}
 	if p, err := learner.ParsePreset(f.Preset); err == nil && f.given["algorithm"] && p.Check(f.Algorithm) != nil {
 		return p.Check(f.Algorithm)
+	}
+	if err := f.validateWindows(); err != nil {
+		return err
 	}
 	switch {
 	case f.Minibatch < 0:

@@ -86,7 +86,7 @@ func (m *model) String() string {
 	}
 	text += importanceText(m.Importance)
 	if m.Mixture != nil {
-		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, linear members with the rest\n", *m.Mixture) + text
+		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, other members with the rest\n", *m.Mixture) + text
 	}
 	return text
 }

@@ -115,6 +115,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		if b.Len() == 0 {
 			return nil
 		}
+		m.Observe(&b)
 		out := m.Predict(&b)
 		rules := record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
 		w.Intervals, w.Variance, w.Taus = out.Intervals.Valid(), out.Intervals.HasVariance(), out.Quantiles.Taus
@@ -167,6 +168,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			return skipped, err
 		}
 		b.Append(row.X, learner.Label{}, 1)
+		b.SetWindows(row.Windows)
 		if m.Keyed() {
 			b.SetKey(string(row.Key))
 		}

@@ -153,6 +153,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Weight:     c.Input.Weight,
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
+		Windows:    c.Input.Windows.Of(),
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,

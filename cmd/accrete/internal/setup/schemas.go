@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -42,6 +43,24 @@ func CheckRegistry(ctx context.Context, c *config.Config) error {
 		return exit.TryAgain(err)
 	}
 	return nil
+}
+
+// Form registers the schema of predictions for a topic, and returns the form in which they
+// are written.
+func Form(ctx context.Context, c *config.Config, topic string) (record.Form, error) {
+	typ, text := record.Schema(c.Output.Format)
+	if text == "" {
+		return record.Form{}, nil
+	}
+	client, err := registry.New(c.OutputRegistry())
+	if err != nil {
+		return record.Form{}, exit.Refuse(err)
+	}
+	id, err := client.Register(ctx, topic+"-value", typ, text)
+	if err != nil {
+		return record.Form{}, exit.TryAgain(fmt.Errorf("register the schema of %s: %w", topic, err))
+	}
+	return record.Form{Format: c.Output.Format, ID: id}, nil
 }
 
 // reader returns the schema that the configuration declares, empty for none.

@@ -54,18 +54,22 @@ type prediction struct {
 // line prints a record.
 func (t *table) line(topic string, partition int, r *ingest.Record) error {
 	at := time.UnixMilli(r.Time).UTC()
+	value, err := record.JSON(r)
+	if err != nil {
+		value = nil
+	}
 	if t.asJSON {
 		s := shown{Topic: topic, Partition: partition, Offset: r.Offset, Time: at}
 		if r.Key != nil {
 			key := string(r.Key)
 			s.Key = &key
 		}
-		if json.Valid(r.Value) {
-			s.Value = t.redact.Prediction(r.Value)
+		if json.Valid(value) {
+			s.Value = t.redact.Prediction(value)
 		}
 		return t.e.Print(true, "", s)
 	}
-	return t.e.Print(false, row(at, r.Key, r.Value), nil)
+	return t.e.Print(false, row(at, r.Key, value), nil)
 }
 
 // row returns a line of the table.

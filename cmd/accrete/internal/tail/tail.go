@@ -28,7 +28,7 @@ type Command struct {
 func (Command) Help() string {
 	return `Shows the predictions of a model as a table, a line for each as it is written, until it is interrupted: the time and the key of the record, the prediction with its probability or, for novelty, its score, the label and the loss if the record had a label, and the step of the model. Predictions of one partition are in order. It reads committed records only and writes nothing.
 
-With --json each line has the place of the prediction, its time, its key and its value as it is in the topic, without the fields of output.redact.`
+With --json each line has the place of the prediction, its time, its key and its value, as JSON also where the topic has Avro or Protocol Buffers, and without the fields of output.redact.`
 }
 
 func (Command) Examples() string {

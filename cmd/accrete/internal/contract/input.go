@@ -1,0 +1,139 @@
+package contract
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// node is a value of an input record: a column, or an object or list that holds some.
+type node struct {
+	schema object // of a column
+	names  []string
+	inner  map[string]*node
+}
+
+func (n *node) at(path string) *node {
+	for _, name := range strings.Split(path, ".") {
+		if n.inner == nil {
+			n.inner = map[string]*node{}
+		}
+		if n.inner[name] == nil {
+			n.inner[name] = &node{}
+			n.names = append(n.names, name)
+		}
+		n = n.inner[name]
+	}
+	return n
+}
+
+// object returns the schema of n.
+func (n *node) object(more bool) object {
+	if n.inner == nil {
+		return n.schema
+	}
+	numbered := true
+	for i, name := range n.names {
+		numbered = numbered && name == strconv.Itoa(i)
+	}
+	if numbered {
+		var items []object
+		for _, name := range n.names {
+			items = append(items, n.inner[name].object(more))
+		}
+		o := object{{"type", []string{"array", "null"}}, {"prefixItems", items}}
+		if !more {
+			o = o.with("maxItems", len(items))
+		}
+		return o
+	}
+	properties := object{}
+	for _, name := range n.names {
+		properties = properties.with(name, n.inner[name].object(more))
+	}
+	o := object{{"type", []string{"object", "null"}}, {"properties", properties}}
+	if !more {
+		o = o.with("additionalProperties", false)
+	}
+	return o
+}
+
+// input returns the schema of an input record in JSON, of which columns are known.
+func input(name string, c decode.Config, columns []decode.Field, task learner.Task) object {
+	missing := c.Missing != "quarantine"
+	root := &node{}
+	for _, f := range columns {
+		if !f.Pair {
+			root.at(f.Name).schema = column(f.Type, missing)
+		}
+	}
+	var required []string
+	for _, f := range columns {
+		if top, _, _ := strings.Cut(f.Name, "."); !missing && !f.Pair && !slices.Contains(required, top) {
+			required = append(required, top)
+		}
+	}
+	names := []string{c.Label}
+	if len(c.Labels) > 0 {
+		names = c.Labels
+	}
+	for _, label := range names {
+		if label != "" {
+			root.at(label).schema = described(labelSchema(task), "Label; a record without it is predicted only.")
+		}
+	}
+	if c.Weight != "" {
+		root.at(c.Weight).schema = described(object{{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1e6}}, "Weight of the example.")
+	}
+	if c.Key != "" {
+		root.at(c.Key).schema = described(typed("string", "number", "null"), "Key of the prediction.")
+	}
+	for field, t := range c.Types {
+		if !decode.IsColumn(t) && t != decode.Pair {
+			root.at(field).schema = described(object{}, "No input.")
+		}
+	}
+	slices.Sort(root.names)
+	o := root.object(len(columns) == 0 || c.Unknown != "quarantine")
+	o[0].value = "object"
+	o = append(object{{"$schema", dialect}, {"title", "Input of " + name}}, o...)
+	if required != nil {
+		o = o.with("required", required)
+	}
+	return o
+}
+
+func labelSchema(task learner.Task) object {
+	switch task {
+	case learner.Classification:
+		return typed("string", "boolean", "number", "null")
+	case learner.Regression:
+		return typed("number", "null")
+	}
+	return object{}
+}
+
+// column returns the schema of the values of a column.
+func column(typ string, missing bool) object {
+	t, _, _ := strings.Cut(typ, ":")
+	var types []string
+	switch t {
+	case "numeric":
+		types = []string{"number"}
+	case "boolean":
+		types = []string{"boolean"}
+	case "text":
+		types = []string{"string"}
+	case "category", "time":
+		types = []string{"string", "number"}
+	default: // no value so far
+		return object{}
+	}
+	if missing {
+		types = append(types, "null")
+	}
+	return described(typed(types...), "Input of type "+typ+".")
+}

@@ -1,0 +1,29 @@
+package fit
+
+import (
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
+)
+
+// validateWindows checks --windows, and what excludes it.
+func (f *Command) validateWindows() error {
+	windows, err := config.ParseWindows(f.Windows)
+	if err != nil {
+		return fmt.Errorf("--windows: %w", err)
+	}
+	if windows == nil {
+		return nil
+	}
+	c := decode.Config{Windows: windows.Of()}
+	switch {
+	case c.NeedsRecordTime():
+		return fmt.Errorf("--windows: rows of a file have no timestamps: add time=COLUMN to each window")
+	case f.Refit:
+		return fmt.Errorf("--refit reads rows again whose windows are gone: omit --refit or --windows")
+	case f.Shuffle != nil:
+		return fmt.Errorf("--windows are of the rows in the order of the file: omit --shuffle")
+	}
+	return nil
+}

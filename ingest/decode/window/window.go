@@ -1,0 +1,210 @@
+// Package window describes the columns that are statistics of the earlier records of a key.
+package window
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Window adds columns to a row: statistics of the earlier records of its key, in which a
+// record counts half as much after every half-life of event time.
+type Window struct {
+	Key      string   `json:"key"`                // field; empty: the key of the record
+	Of       string   `json:"of,omitempty"`       // field with numbers, for sum, mean and deviation
+	Distinct string   `json:"distinct,omitempty"` // field whose different values are counted
+	Time     string   `json:"time,omitempty"`     // field with the event time; empty: the timestamp of the record
+	Over     []string `json:"over"`               // half-lives, such as 10m, 1h or 7d
+	Features []string `json:"features"`           // names of learner.WindowFeature; empty: all but sum that have their field
+	Lateness string   `json:"lateness"`           // of a record that is still added; empty: the longest half-life
+	Keys     int      `json:"keys"`               // that are kept; 0: 100,000
+}
+
+// defaultKeys is the number of keys that are kept, about 20 MB of memory.
+const defaultKeys = 100_000
+
+// options are the names that Parse knows.
+var options = []string{"key", "of", "distinct", "time", "over", "features", "lateness", "keys"}
+
+// Parse reads the form that String writes.
+func Parse(s string) (w Window, err error) {
+	for _, option := range strings.Fields(s) {
+		name, text, found := strings.Cut(option, "=")
+		if !found || text == "" {
+			return w, fmt.Errorf("%s: want options such as key=card of=amount over=1h,7d", strconv.Quote(option))
+		}
+		if err := w.Set(name, strings.Split(text, ",")); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// Set sets an option by its name.
+func (w *Window) Set(name string, values []string) error {
+	one := map[string]*string{"key": &w.Key, "of": &w.Of, "distinct": &w.Distinct, "time": &w.Time, "lateness": &w.Lateness}[name]
+	switch {
+	case name == "over":
+		w.Over = values
+	case name == "features":
+		w.Features = values
+	case len(values) != 1:
+		return fmt.Errorf("%s: want one value, not %d", name, len(values))
+	case one != nil:
+		*one = values[0]
+	case name == "keys":
+		n, err := strconv.Atoi(values[0])
+		if err != nil {
+			return fmt.Errorf("keys: %s is not a whole number", strconv.Quote(values[0]))
+		}
+		w.Keys = n
+	default:
+		hint := ""
+		if near := spell.Nearest(name, options); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return fmt.Errorf("unknown option %s: want %s%s", strconv.Quote(name), strings.Join(options, ", "), hint)
+	}
+	return nil
+}
+
+// String returns the options as name=value, separated by spaces.
+func (w Window) String() string {
+	var all []string
+	for _, o := range []struct{ name, value string }{
+		{"key", w.Key}, {"of", w.Of}, {"distinct", w.Distinct}, {"time", w.Time},
+		{"over", strings.Join(w.Over, ",")}, {"features", strings.Join(w.Features, ",")}, {"lateness", w.Lateness},
+	} {
+		if o.value != "" {
+			all = append(all, o.name+"="+o.value)
+		}
+	}
+	if w.Keys != 0 {
+		all = append(all, "keys="+strconv.Itoa(w.Keys))
+	}
+	return strings.Join(all, " ")
+}
+
+// Seconds returns the length of a duration in Go's notation, or in days or weeks.
+func Seconds(s string) (seconds float64, err error) {
+	d, err := time.ParseDuration(s)
+	for unit, length := range map[string]float64{"d": 86400, "w": 7 * 86400} {
+		if digits, is := strings.CutSuffix(s, unit); is {
+			if v, err := strconv.ParseFloat(digits, 64); err == nil && v > 0 && v <= 1e6 {
+				return v * length, nil
+			}
+		}
+	}
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s is not a duration: want a number with a unit, such as 10m, 1h or 7d", strconv.Quote(s))
+	}
+	return d.Seconds(), nil
+}
+
+// Effective returns w with all defaults filled in, or an error if w is invalid.
+func (w Window) Effective() (Window, error) {
+	if len(w.Over) == 0 || len(w.Over) > learner.MaxWindowHalfLives {
+		return w, fmt.Errorf("over: want 1 to %d half-lives, such as [1h, 7d]", learner.MaxWindowHalfLives)
+	}
+	longest, text := 0.0, ""
+	seen := map[float64]bool{}
+	for _, over := range w.Over {
+		h, err := Seconds(over)
+		if err != nil {
+			return w, fmt.Errorf("over: %w", err)
+		}
+		if seen[h] {
+			return w, fmt.Errorf("over: duplicate half-life %s", over)
+		}
+		if seen[h] = true; h > longest {
+			longest, text = h, over
+		}
+	}
+	w.Lateness = cmp.Or(w.Lateness, text)
+	if w.Lateness != "0s" {
+		if _, err := Seconds(w.Lateness); err != nil {
+			return w, fmt.Errorf("lateness: %w", err)
+		}
+	}
+	if w.Keys == 0 {
+		w.Keys = defaultKeys
+	}
+	if w.Keys < 1 || w.Keys > learner.MaxWindowKeys {
+		return w, fmt.Errorf("keys: %d: want 1 to %d", w.Keys, learner.MaxWindowKeys)
+	}
+	var err error
+	w.Features, err = w.features()
+	return w, err
+}
+
+// features returns the names of the features in the order of a row.
+func (w *Window) features() (names []string, err error) {
+	var all []learner.WindowFeature
+	for _, name := range w.Features {
+		f, err := learner.ParseWindowFeature(name)
+		if err != nil {
+			return nil, fmt.Errorf("features: %w: want count, sum, mean, deviation, distinct or since", err)
+		}
+		if w.lacks(f) {
+			return nil, fmt.Errorf("features: %s needs the option %s", name, map[bool]string{true: "distinct", false: "of"}[f == learner.WindowDistinct])
+		}
+		if slices.Contains(all, f) {
+			return nil, fmt.Errorf("features: duplicate %s", name)
+		}
+		all = append(all, f)
+	}
+	if all == nil {
+		for f := learner.WindowCount; f <= learner.WindowSince; f++ {
+			if f != learner.WindowSum && !w.lacks(f) {
+				all = append(all, f)
+			}
+		}
+	}
+	slices.Sort(all)
+	for _, f := range all {
+		names = append(names, f.String())
+	}
+	return names, nil
+}
+
+// lacks reports whether f is of a field that w does not have.
+func (w *Window) lacks(f learner.WindowFeature) bool {
+	switch f {
+	case learner.WindowDistinct:
+		return w.Distinct == ""
+	case learner.WindowSum, learner.WindowMean, learner.WindowDeviation:
+		return w.Of == ""
+	}
+	return false
+}
+
+// Columns returns the names of the columns that an effective w adds, in the order of
+// learner.WindowGroup.To.
+func (w *Window) Columns() (names []string) {
+	by := "_by_" + cmp.Or(w.Key, "key")
+	since := false
+	for _, over := range w.Over {
+		for _, f := range w.Features {
+			switch f {
+			case "since":
+				since = true
+			case "count":
+				names = append(names, "count_"+over+by)
+			case "distinct":
+				names = append(names, w.Distinct+"_distinct_"+over+by)
+			default:
+				names = append(names, w.Of+"_"+f+"_"+over+by)
+			}
+		}
+	}
+	if since {
+		names = append(names, "since"+by)
+	}
+	return names
+}

@@ -1,0 +1,157 @@
+package decode
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/decode/window"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Window is a group of columns that are statistics of the earlier records of a key.
+type Window = window.Window
+
+// ParseWindow reads the form that the String of a Window writes.
+func ParseWindow(s string) (Window, error) { return window.Parse(s) }
+
+const maxWindows = 64
+
+// The columns of a row, beside fields, that windows need.
+const (
+	recordKey  = "record.key"
+	recordTime = "record.time"
+)
+
+// checkWindow checks the fields of w.
+func (c *Config) checkWindow(w *Window) error {
+	for _, name := range []string{w.Key, w.Of, w.Distinct, w.Time} {
+		if strings.ContainsAny(name, " =,;") {
+			return fmt.Errorf("%s: want the name of a field without spaces, =, commas and semicolons", quote(name))
+		}
+		if name != "" && (name == c.Label || name == c.Weight || slices.Contains(c.Labels, name)) {
+			return fmt.Errorf("%s is the label or the weight", quote(name))
+		}
+		if t := c.Types[name]; t == learner.TextColumn.String() || t == Pair {
+			return fmt.Errorf("%s is declared as %s", quote(name), t)
+		}
+		if name != "" && c.Columns != nil && !slices.Contains(c.Columns, name) && !isExcluded(c.Types[name]) && name != c.Key {
+			return fmt.Errorf("%s is no column: declare it as %s, if it is not an input", quote(name), ID)
+		}
+	}
+	for _, name := range []string{w.Of, w.Distinct, w.Time} {
+		if name != "" && (name == c.Key || name == w.Key) {
+			return fmt.Errorf("%s is the key", quote(name))
+		}
+	}
+	if t := c.Types[w.Of]; isExcluded(t) {
+		return fmt.Errorf("of: %s is declared as %s: want a column of numbers", quote(w.Of), t)
+	}
+	return nil
+}
+
+// checkWindows makes the windows of c effective.
+func (c *Config) checkWindows() error {
+	if len(c.Windows) == 0 {
+		c.Windows = nil
+		return nil
+	}
+	if c.Above != 0 || len(c.Windows) > maxWindows {
+		return fmt.Errorf("input.windows: want at most %d, and a kernel for inputs of any sign", maxWindows)
+	}
+	c.Windows = slices.Clone(c.Windows)
+	seen := map[string]bool{}
+	for i, w := range c.Windows {
+		err := c.checkWindow(&w)
+		e, invalid := w.Effective()
+		err = cmp.Or(err, invalid)
+		if err != nil {
+			return fmt.Errorf("input.windows: %s: %w", w, err)
+		}
+		c.Windows[i] = e
+		for _, name := range e.Columns() {
+			if seen[name] || slices.Contains(c.Columns, name) || c.Types[name] != "" {
+				return fmt.Errorf("input.windows: %s: two columns are named %s: leave one out with features", e, quote(name))
+			}
+			seen[name] = true
+		}
+	}
+	return nil
+}
+
+// NeedsRecordTime reports whether windows use the timestamps of records, which files do not
+// have.
+func (c *Config) NeedsRecordTime() bool {
+	return slices.ContainsFunc(c.Windows, func(w Window) bool { return w.Time == "" })
+}
+
+// windowFields returns the fields that windows are of.
+func (c *Config) windowFields() (names []string) {
+	for _, w := range c.Windows {
+		for _, name := range []string{w.Key, w.Of, w.Distinct, w.Time} {
+			if name != "" && name != c.Key {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// isSource reports whether a field is no input, and a column for windows.
+func (c *Config) isSource(name string) bool {
+	return isExcluded(c.Types[name]) && c.isWindowField(name, false)
+}
+
+// isWindowField reports whether a window is of a field, or has it as its time.
+func (c *Config) isWindowField(name string, time bool) bool {
+	for i := range c.Windows {
+		w := &c.Windows[i]
+		if name != "" && (w.Time == name || !time && (w.Key == name || w.Distinct == name || w.Of == name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// keySource returns the column with the key of a window, and timeSource that of its time.
+func (c *Config) keySource(w *Window) string {
+	if w.Key == "" || w.Key == c.Key {
+		return recordKey
+	}
+	return w.Key
+}
+
+func (c *Config) timeSource(w *Window) string { return cmp.Or(w.Time, recordTime) }
+
+// windowColumns returns the columns that windows add to those of fields: their features, and
+// what they need and is no input.
+func (c *Config) windowColumns() (names []string) {
+	for i := range c.Windows {
+		w := &c.Windows[i]
+		names = append(names, w.Columns()...)
+		for _, name := range []string{c.keySource(w), c.timeSource(w), w.Distinct} {
+			if (name == recordKey || name == recordTime || c.isSource(name)) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// windowType returns the type of a column that windows have added.
+func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
+	if len(d.config.Windows) == 0 {
+		return 0, false
+	}
+	if d.config.isSource(name) || name == recordKey || name == recordTime {
+		return learner.SourceColumn, true
+	}
+	for i := range d.config.Windows {
+		if slices.Contains(d.config.Windows[i].Columns(), name) {
+			return learner.WindowColumn, true
+		}
+	}
+	return 0, false
+}

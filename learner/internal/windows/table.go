@@ -1,0 +1,310 @@
+package windows
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	// staleRows is the number of rows in succession that are too old after which a key
+	// begins again: what put its time ahead was wrong.
+	staleRows = 8
+
+	// setSize is the number of different values that are told apart for a key.
+	setSize = 32
+
+	// maxTime bounds times in seconds, so that their differences are exact enough.
+	maxTime = 1e15
+)
+
+// cell is the statistics of one half-life, as of the time of the slot.
+type cell struct {
+	rows     float64 // their weight
+	weight   float64 // of those with a value
+	mean     float64 // NaN before the first value
+	variance float64
+}
+
+// distinct is a value and the time of its last row.
+type distinct struct{ value, at float64 }
+
+// slot is what is known of a key.
+type slot struct {
+	key        uint64
+	clock      float64 // time of the newest row that was added; NaN: there is none
+	held       observed
+	stale      int32 // rows in succession that were too old
+	set        int32 // number of distinct values
+	prev, next int32 // in the order in which the keys were seen, the last one first; -1: none
+}
+
+// observed is a row as its key sees it. Its time is NaN if there is none.
+type observed struct{ at, value, other float64 }
+
+// table is the state of a group.
+type table struct {
+	group *Group
+	rates []float64 // ln 2 / half-life
+	ahead float64   // a row that is newer by more is held
+
+	index       map[uint64]int32
+	slots       []slot
+	cells       []cell     // of each slot, one for each half-life
+	sets        []distinct // of each slot, setSize; empty without Distinct
+	first, last int32      // seen last, and seen longest ago; -1: none
+
+	scratch []cell // of a key that is only looked at
+	spare   []distinct
+	factors []float64
+}
+
+func newTable(g *Group) table {
+	t := table{group: g, index: map[uint64]int32{}, first: -1, last: -1, ahead: max(g.Lateness, slices.Max(g.HalfLives))}
+	for _, h := range g.HalfLives {
+		t.rates = append(t.rates, math.Ln2/h)
+	}
+	t.factors = make([]float64, len(t.rates))
+	t.scratch = make([]cell, len(t.rates))
+	if g.Distinct >= 0 {
+		t.spare = make([]distinct, setSize)
+	}
+	return t
+}
+
+// entry is a slot with what belongs to it.
+type entry struct {
+	*slot
+	cells []cell
+	set   []distinct // of room for setSize
+}
+
+func (t *table) entry(i int32) entry {
+	n := len(t.rates)
+	e := entry{slot: &t.slots[i], cells: t.cells[int(i)*n : (int(i)+1)*n]}
+	if t.group.Distinct >= 0 {
+		e.set = t.sets[int(i)*setSize : (int(i)+1)*setSize]
+	}
+	return e
+}
+
+// copied returns a copy of an entry in scratch memory.
+func (t *table) copied(e entry, into *slot) entry {
+	*into = *e.slot
+	copy(t.scratch, e.cells)
+	copy(t.spare, e.set)
+	return entry{into, t.scratch, t.spare}
+}
+
+func (s *slot) begin(key uint64) {
+	*s = slot{key: key, clock: math.NaN(), held: observed{at: math.NaN()}, prev: -1, next: -1}
+}
+
+func clearCells(cells []cell) {
+	for i := range cells {
+		cells[i] = cell{mean: math.NaN()}
+	}
+}
+
+// row sets the features of x, and adds it if add.
+func (t *table) row(x []float64, add bool, c *Counts) {
+	g := t.group
+	key, o := x[g.Key], observed{at: x[g.Time], value: math.NaN(), other: math.NaN()}
+	if missing(key) || !(math.Abs(o.at) <= maxTime) {
+		for _, to := range g.To {
+			x[to] = math.NaN()
+		}
+		c.NoKey++
+		return
+	}
+	if g.Of >= 0 && !missing(x[g.Of]) { // or the NaN stays the one that the state has
+		o.value = target.Bounded(x[g.Of])
+	}
+	if g.Distinct >= 0 && !missing(x[g.Distinct]) {
+		o.other = x[g.Distinct]
+	}
+	bits := math.Float64bits(key + 0) // -0 is 0
+	i, known := t.index[bits]
+	var copied slot
+	var e entry
+	switch {
+	case add && known:
+		t.touch(i)
+		e = t.entry(i)
+	case add:
+		e = t.entry(t.insert(bits, c))
+	case known:
+		e = t.copied(t.entry(i), &copied)
+	default:
+		copied.begin(bits)
+		clearCells(t.scratch)
+		e = entry{&copied, t.scratch, t.spare}
+	}
+	t.settle(e, o.at, c)
+	t.features(e, x, o.at)
+	if add {
+		t.add(e, o, c)
+	}
+}
+
+// settle adds or drops the row that is held, given the time of the next one.
+func (t *table) settle(e entry, at float64, c *Counts) {
+	h := e.held
+	if missing(h.at) {
+		return
+	}
+	e.held = observed{at: math.NaN()}
+	if at < h.at-t.ahead {
+		c.Dropped++
+		return
+	}
+	if !missing(e.clock) {
+		t.elapse(h.at - e.clock)
+	}
+	t.push(e, h)
+}
+
+// elapse sets the factors by which weights shrink in a time.
+func (t *table) elapse(seconds float64) {
+	for i, r := range t.rates {
+		t.factors[i] = vec.Exp(-float64(seconds * r))
+	}
+}
+
+// features sets those of a row of x at a time, and the factors to those of the time since
+// the newest row.
+func (t *table) features(e entry, x []float64, at float64) {
+	g := t.group
+	now := at
+	if now < e.clock {
+		now = e.clock
+	}
+	elapsed := 0.0
+	if !missing(e.clock) {
+		elapsed = now - e.clock
+	}
+	t.elapse(elapsed)
+	to := g.To
+	for i := range e.cells {
+		c, f := &e.cells[i], t.factors[i]
+		for _, is := range g.Features {
+			var v float64
+			switch is {
+			case Count:
+				v = c.rows * f
+			case Sum:
+				if v = 0; !missing(c.mean) {
+					v = float64(c.weight*f) * c.mean
+				}
+			case Mean:
+				v = c.mean
+			case Deviation:
+				if v = math.NaN(); !missing(c.mean) {
+					v = math.Sqrt(c.variance)
+				}
+			case Distinct:
+				for _, d := range e.set[:e.slot.set] {
+					v += float64(vec.Exp(-float64((now - d.at) * t.rates[i])))
+				}
+			default:
+				continue
+			}
+			x[to[0]], to = v, to[1:]
+		}
+	}
+	if len(to) > 0 { // Since
+		x[to[0]] = math.NaN()
+		if !missing(e.clock) {
+			x[to[0]] = vec.Log(1 + elapsed)
+		}
+	}
+}
+
+// add adds a row whose features are set.
+func (t *table) add(e entry, o observed, c *Counts) {
+	switch {
+	case missing(e.clock), o.at > e.clock+t.ahead:
+		e.held = o
+		c.Rows++
+	case o.at < e.clock-t.group.Lateness:
+		c.Stale++
+		if e.stale++; e.stale >= staleRows {
+			key, prev, next := e.key, e.prev, e.next
+			e.begin(key)
+			e.prev, e.next, e.held = prev, next, o
+			clearCells(e.cells)
+		}
+		return
+	case o.at < e.clock:
+		c.Late++
+		t.elapse(e.clock - o.at)
+		t.push(e, o)
+	default:
+		c.Rows++
+		t.push(e, o)
+	}
+	e.stale = 0
+}
+
+// push adds a row to the statistics. The factors are those of the time between it and the
+// newest row.
+func (t *table) push(e entry, o observed) {
+	later := missing(e.clock) || o.at >= e.clock
+	for i := range e.cells {
+		c, shrink, a := &e.cells[i], 1.0, 1.0
+		if later && !missing(e.clock) {
+			shrink = t.factors[i]
+		} else if !later {
+			a = t.factors[i]
+		}
+		c.rows = float64(c.rows*shrink) + a
+		c.weight = float64(c.weight * shrink)
+		c.observe(o.value, a)
+	}
+	if later {
+		e.clock = o.at
+	}
+	if e.set != nil && !missing(o.other) {
+		e.remember(o.other, o.at)
+	}
+}
+
+// observe adds a value of weight a: the update of West (1979) for the mean and the variance,
+// which does not subtract large sums from each other.
+func (c *cell) observe(v, a float64) {
+	switch total := c.weight + a; {
+	case missing(v) || total == 0:
+	case missing(c.mean):
+		c.weight, c.mean, c.variance = total, v, 0
+	default:
+		r, d := a/total, v-c.mean
+		c.mean += float64(d * r)
+		c.variance = (1 - r) * (c.variance + float64(float64(d*d)*r))
+		c.weight = total
+	}
+}
+
+// remember notes that a value of the set was there at a time. A new one replaces the one
+// that was not there for the longest time, if it is later and there is no room.
+func (e entry) remember(v, at float64) {
+	oldest := 0
+	for i := range e.set[:e.slot.set] {
+		d := &e.set[i]
+		if d.value == v {
+			d.at = max(d.at, at)
+			return
+		}
+		if d.at < e.set[oldest].at {
+			oldest = i
+		}
+	}
+	switch {
+	case e.slot.set < setSize:
+		e.set[e.slot.set] = distinct{v, at}
+		e.slot.set++
+	case at > e.set[oldest].at:
+		e.set[oldest] = distinct{v, at}
+	}
+}
