@@ -586,6 +586,18 @@ type Score struct {
 	// Topic for the predictions.
 	Output string `key:"output" default:"<model>.scores" name:"topic"`
 
+	// Second model, which predicts for a share of the keys: to be tried before it takes over.
+	// Its snapshots come from its own model log.
+	Canary string `key:"canary.model" example:"payments-v2" name:"topic"`
+
+	// Share of the keys for which canary.model predicts. A record without a key is chosen by
+	// its value.
+	CanaryShare float64 `key:"canary.share" default:"0.05" min:"0" max:"1"`
+
+	// Topic for the predictions of canary.model, so that it runs as a shadow beside the model. None:
+	// its predictions take the place of those of the model.
+	CanaryOutput string `key:"canary.output" example:"payments.shadow" name:"topic"`
+
 	// Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions
 	// with http.predict. off disables it.
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
