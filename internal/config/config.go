@@ -421,6 +421,12 @@ type Learner struct {
 	// number, see docs/forest.md. 0: none.
 	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
 
+	// Time that newton takes for an example: the number of rows of the window that steps
+	// visit for each, from 1 to 1024. 8 is several times as fast as 256 and less accurate;
+	// there are at most 64 random features for each row visit. auto: 256, or less if the
+	// first rows show that labels are mostly noise. See docs/effort.md.
+	Effort string `key:"effort" default:"256" example:"32"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 

@@ -108,6 +108,9 @@ func (v *validation) learner() {
 			v.add("learner.loss", "%v is a loss for classes, but input.label has %d fields, which need task regression", l, labels)
 		}
 	}
+	if _, err := learner.ParseEffort(v.Learner.Effort); err != nil {
+		v.add("learner.effort", "%v", err)
+	}
 	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
 		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
 	}
