@@ -2,9 +2,10 @@
 package event
 
 import (
-	"github.com/accrete-ml/accrete/ingest/join"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
@@ -123,6 +124,8 @@ type (
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 
 		Late *join.Status // what waits to be joined; nil if labels come with their rows
+
+		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be
