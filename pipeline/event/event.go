@@ -120,6 +120,8 @@ type (
 		Classes []string // names of the classes of Figures.Each
 
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
+
+		Windows *learner.WindowStatus // nil without windows
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be
