@@ -88,6 +88,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
+	case c.Effort < AutoEffort || c.Effort > MaxEffort:
+		return fmt.Errorf("effort %d: want 1 to %d, or %d to choose it by the first rows", c.Effort, MaxEffort, AutoEffort)
+	case c.Effort != 0 && a.Effort == 0:
+		return fmt.Errorf("effort is for the algorithm newton, not for %s", a.Name)
 	case c.Lags < 0 || c.Lags > lags.Max:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, lags.Max)
 	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
@@ -146,11 +150,12 @@ func (c Config) noveltyError(a *engine.Algorithm) error {
 }
 
 // SuitsMixture reports whether c has a mixture by default, where one is chosen for the host of
-// a Learner: c is of the default algorithm, and for a loss that a mixture is for.
+// a Learner: c is of the default algorithm, for a loss that a mixture is for, and with an
+// effort that is not far less than that of the mixture's members.
 func (c Config) SuitsMixture() bool {
 	c.Mixture = true
 	e, err := c.Effective()
-	return err == nil && e.Algorithm == algorithms[0].Name
+	return err == nil && e.Algorithm == algorithms[0].Name && !e.quick()
 }
 
 // mixtureError returns an error if c, whose task and loss are effective, is not for a

@@ -49,6 +49,7 @@ type Config struct {
 	Folds        int     `json:"folds,omitempty"`         // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
 	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
+	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256
 	Seed         uint64  `json:"seed"`                    // of the frequencies: 1
 	Steps
 }
@@ -107,7 +108,7 @@ func (c Config) Effective() (Config, error) {
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
-		c = c.suited(a)
+		c = c.withEffort(a).suited(a)
 	}
 	c.Seed = cmp.Or(c.Seed, 1)
 	return c, c.validate()
@@ -206,7 +207,7 @@ func (c Config) NamedCosts() []string {
 func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest,
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, Effort: c.effort(),
 		Steps: engine.Steps(c.Steps),
 	}
 }

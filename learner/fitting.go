@@ -74,7 +74,7 @@ func (l *Learner) linearScores() int {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
+	a := warmup.Request{Quick: l.config.quick(), Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true
@@ -96,7 +96,7 @@ func (l *Learner) advance() {
 		l.step()
 	}
 	for _, r := range warmup.Checkpoints {
-		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task) {
+		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task, l.config.quick()) {
 			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}

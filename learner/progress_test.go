@@ -17,7 +17,7 @@ type graded struct {
 func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		many := 1300
-		if s.config.Algorithm == "dsg" && (s.name == "binary" || s.name == "regression") { // more than the longer window
+		if s.config.Algorithm == "ridge" && (s.name == "binary" || s.name == "regression") { // more than the longer window
 			many = 13_500
 		}
 		rows := s.rows(many)

@@ -52,13 +52,15 @@ var streams = func() (all []stream) {
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
 	trees := Config{Algorithm: "newton", Forest: 2, BlockSize: 8, MaxFeatures: 24}
 	manyTrees := Config{Algorithm: "newton", Forest: 3, BlockSize: 8, MaxFeatures: 24, Minibatch: 37, Targets: 3}
+	quick := Config{Algorithm: "newton", Effort: 2, BlockSize: 8, MaxFeatures: 24}
+	noisy := Config{Algorithm: "newton", Effort: AutoEffort, BlockSize: 8, MaxFeatures: 24, Minibatch: 37}
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
 	watched := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Monitor: 250}
 	uncertain := Config{Algorithm: "newton", BlockSize: 8, MaxFeatures: 24, Minibatch: 37, Targets: 3, Variance: true, Intervals: 0.8}
 	exact := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Variance: true, OnDrift: "boost"}
 	mixed := Config{Algorithm: "ridge", Task: Regression, BlockSize: 8, MaxFeatures: 8, Mixture: true}
 	all = append(all, stream{"forest, growing", trees, 2, growing}, stream{"forest, several", manyTrees, 4, numerics})
-	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"mixture", mixed, 2, numeric}, stream{"variance, several", uncertain, 4, numerics}, stream{"variance", exact, 2, numeric}, stream{"costs", costs, 2, rare})
+	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"effort", quick, 3, sided}, stream{"effort auto", noisy, 2, numeric}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"mixture", mixed, 2, numeric}, stream{"variance, several", uncertain, 4, numerics}, stream{"variance", exact, 2, numeric}, stream{"costs", costs, 2, rare})
 }()
 
 // directionOf returns the i-th direction, or a later one if the algorithm does not take it.
@@ -252,7 +254,7 @@ func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	own := []string{"TestRestoreGoesOnExactly", "TestCutOfTheRowsDoesNotMatter", "TestPredictionsFollowFromTheStateAlone"}
 	for _, s := range streams {
 		label := slices.Contains([]string{"several", "regression", "binary", "late"}, s.name) && s.config.Algorithm != "ridge"
-		if (label || s.config.Forest > 0) && !*exhaustive && !slices.Contains(own, t.Name()) {
+		if (label || s.config.Forest > 0 || s.config.Effort != 0) && !*exhaustive && !slices.Contains(own, t.Name()) {
 			continue
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
@@ -412,8 +414,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 }
 
 // TestRestoreGoesOnExactly learns each stream with learners that are restored at every
-// 211th row and around all rows at which something happens, each from the state of the one
-// before; with -exhaustive, one stream at every row, and all streams of its algorithm at
+// 211th row and around the rows at which something happens, of mini-batches a quarter, each
+// from the state of the one before; with -exhaustive, around all of them, one stream at every row, and all streams of its algorithm at
 // every 23rd. The predictions and the last state are those of a learner that is never
 // restored.
 func TestRestoreGoesOnExactly(t *testing.T) {
@@ -450,8 +452,11 @@ func eventful(l *Learner) bool {
 			}
 		}
 	}
-	d := l.labelled % int64(l.config.Minibatch)
-	return d == 0 || d == int64(l.config.Minibatch)-1
+	n := int64(l.config.Minibatch)
+	if d := l.labelled % n; d != 0 && d != n-1 {
+		return false
+	}
+	return *exhaustive || (l.labelled+1)/n%4 == 0
 }
 
 // TestPredictionsFollowFromTheStateAlone: whatever the labels of its rows are, a pass

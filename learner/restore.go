@@ -180,7 +180,7 @@ func (l *Learner) resume() {
 		l.scorePending()
 	}
 	for _, r := range warmup.Checkpoints {
-		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task) {
+		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task, l.config.quick()) {
 			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}

@@ -19,6 +19,9 @@ type Scorer struct {
 	refused  *prometheus.CounterVec
 	mode     *prometheus.GaugeVec
 	compared *prometheus.GaugeVec
+	canary   *prometheus.CounterVec
+
+	CanaryStep prometheus.Gauge
 
 	HTTPRows prometheus.Counter
 	HTTP     prometheus.Histogram // seconds
@@ -44,6 +47,12 @@ func (s *Scorer) Logged(outcome string, rows int) {
 
 // Refused counts a snapshot that is not served, for a reason: damaged or gate.
 func (s *Scorer) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
+
+// Canary counts records of keys that the canary predicts for, by what it did: predicted or
+// refused.
+func (s *Scorer) Canary(outcome string, records int) {
+	s.canary.WithLabelValues(outcome).Add(float64(records))
+}
 
 // Mode sets how the snapshot served is chosen: follow, hold or pin.
 func (s *Scorer) Mode(mode string) {
@@ -84,18 +93,24 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 		Name: "accrete_scorer_gate",
 		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
 	}, []string{"snapshot"})
+	canary := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_canary_total",
+		Help: "Records of the keys of score.canary.model by outcome: predicted by it, or refused, so that only the model predicted them.",
+	}, []string{"outcome"})
 	logged := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_scorer_requests_topic_rows_total",
 		Help: "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).",
 	}, []string{"outcome"})
-	r.MustRegister(requests, refused, mode, compared, logged)
+	r.MustRegister(requests, refused, mode, compared, canary, logged)
 	return &Scorer{
+		canary:  canary,
 		logged:  logged,
 		refused: refused, mode: mode, compared: compared,
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
 		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
 		requests: requests,
 
+		CanaryStep:  m.gauge("accrete_scorer_canary_step", "Step of the snapshot of score.canary.model in use; 0 if there is none."),
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),

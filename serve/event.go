@@ -6,7 +6,8 @@ import (
 )
 
 // Event is one of the events of a Scorer: Retrying, Unpublished, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Chosen, Judged, Broken, Repaired, Gap, Truncated or Scored.
+// Switched, Damaged, Chosen, Judged, CanarySwitched, CanaryFailed, CanaryScored, Broken,
+// Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
@@ -50,6 +51,17 @@ type (
 		Step int64
 		Gate modellog.Gate
 	}
+
+	// CanarySwitched reports that another snapshot of the canary predicts from now on.
+	CanarySwitched struct{ To *Served }
+
+	// CanaryFailed reports that the newest snapshot of the canary cannot be read. The one
+	// before stays in use or, if there is none, the model predicts for all keys.
+	CanaryFailed struct{ Err error }
+
+	// CanaryScored reports the records of some keys that the canary has predicted, and those
+	// that it refused, so that only the model could predict them.
+	CanaryScored struct{ Scored, Refused int }
 
 	// Broken reports that the model log is no longer the same, whole and monotone.
 	// The current model stays in use until it is.

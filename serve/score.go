@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,8 @@ type Config struct {
 	Passed record.Passed // what predictions have from their inputs
 	Form   record.Form   // of predictions
 
+	Canary Canary // predicts for some keys; none without a name
+
 	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
 
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
@@ -49,7 +52,9 @@ type Scorer struct {
 	first  chan struct{} // closed when there is a model
 	reads  *ingest.Budget
 
-	output, quarantine ingest.Topic
+	canary atomic.Pointer[Served]
+
+	output, quarantine, shadow ingest.Topic
 }
 
 // NewScorer prepares a scorer. It does no input or output.
@@ -104,6 +109,14 @@ func (s *Scorer) Run(ctx context.Context) error {
 		return err
 	}
 	s.output, s.quarantine = output, quarantine
+	if topic := c.Canary.Shadow; topic != "" {
+		if err := record.CreateOutputTopic(ctx, c.Client, topic, all.partitions(), c.Topics); err != nil {
+			return err
+		}
+		if s.shadow, err = record.OutputTopic(ctx, c.Client, topic); err != nil {
+			return err
+		}
+	}
 	g.Go(func() error { return s.Follow(following) })
 	g.Go(func() error {
 		defer stop()
@@ -122,6 +135,13 @@ const repairCheckInterval = 2 * time.Second
 // Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
 // too; Follow alone is for a process that scores no topics.
 func (s *Scorer) Follow(ctx context.Context) error {
+	if s.config.Canary.Model != "" {
+		beside, stop := context.WithCancel(ctx)
+		var ended sync.WaitGroup
+		ended.Go(func() { s.followCanary(beside) })
+		defer ended.Wait()
+		defer stop()
+	}
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -16,10 +17,7 @@ type worker struct {
 	member   *ingest.Member
 	producer *ingest.Producer
 
-	model   *Served // the model of decoder and encoder
-	decoder *decode.Decoder
-	encoder *record.Encoder
-	batch   learner.Batch
+	main, canary predictor
 }
 
 const scoreAtOnce = 1000 // records
@@ -46,57 +44,74 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 }
 
 func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int, err error) {
-	if m := w.Model(); m != w.model {
-		if err := w.use(m); err != nil {
-			return 0, 0, err
-		}
-	}
-	if _, err := record.Learn(ctx, w.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{err}) }); err != nil {
+	canary, err := w.prepare(ctx, rs)
+	if err != nil {
 		return 0, 0, err
 	}
-	var good []record.Example
+	out, beside, refused := make([]ingest.Record, len(rs)), make([]ingest.Record, len(rs)), 0
 	var quarantined []ingest.Record
-	w.batch.Reset(len(w.model.Schema.Columns))
 	for i := range rs {
-		row, err := record.Decode(w.decoder, &rs[i])
-		if err != nil {
-			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
-			continue
+		if canary && w.config.Canary.Chooses(rs[i].Key, rs[i].Value) {
+			if err := w.canary.take(i, w.topic, w.partition, &rs[i]); err != nil {
+				refused++
+			} else if w.config.Canary.Shadow == "" {
+				continue
+			}
 		}
-		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
-		w.batch.Append(row.X, learner.Label{}, row.Weight)
-		w.batch.SetWindows(row.Windows)
-		if w.model.Keyed() {
-			w.batch.SetKey(string(row.Key))
+		if err := w.main.take(i, w.topic, w.partition, &rs[i]); err != nil {
+			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
 		}
 	}
-	answers := w.model.Predict(&w.batch)
-	out := make([]ingest.Record, len(good))
-	for i, x := range good {
-		x.Decision, x.Intervals, x.Quantiles, x.Mixture = answers.Decision, answers.Uncertainty(i), answers.Quantiles, answers.Mixture
-		out[i] = w.encoder.Record(x, answers.Task, answers.Row(i))
+	w.main.answer(out)
+	if canary {
+		if w.config.Canary.Shadow == "" {
+			w.canary.answer(out)
+		} else {
+			w.canary.answer(beside)
+		}
+		w.config.Report(CanaryScored{Scored: len(w.canary.taken), Refused: refused})
 	}
 	if len(quarantined) > 0 {
 		if err := w.producer.Publish(ctx, w.config.Quarantine, 0, quarantined); err != nil {
 			return 0, 0, err
 		}
 	}
-	if len(out) > 0 {
-		if err := w.producer.Publish(ctx, w.config.Output, w.partition%w.output.Partitions, out); err != nil {
+	for _, to := range []struct {
+		topic      string
+		partitions int
+		records    []ingest.Record
+	}{{w.config.Output, w.output.Partitions, out}, {w.config.Canary.Shadow, w.shadow.Partitions, beside}} {
+		to.records = slices.DeleteFunc(to.records, func(r ingest.Record) bool { return r.Value == nil })
+		if len(to.records) == 0 {
+			continue
+		}
+		if err := w.producer.Publish(ctx, to.topic, w.partition%to.partitions, to.records); err != nil {
 			return 0, 0, err
 		}
 	}
-	return len(good), len(quarantined), nil
+	return len(rs) - len(quarantined), len(quarantined), nil
 }
 
-// use makes m the model of the worker.
-func (w *worker) use(m *Served) error {
-	d, err := decode.New(m.Decode, m.Schema)
-	if err != nil {
-		return err
+// prepare makes the predictors those of the current models, and lets their decoders learn the
+// schemas of records. It reports whether there is a canary.
+func (w *worker) prepare(ctx context.Context, rs []ingest.Record) (canary bool, err error) {
+	predictors := []*predictor{&w.main}
+	if err := w.main.use(w.Model(), w.output.MaxMessageBytes, &w.config); err != nil {
+		return false, err
 	}
-	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed).In(w.config.Form)
-	return nil
+	if m := w.CanaryModel(); m != nil {
+		if err := w.canary.use(m, w.output.MaxMessageBytes, &w.config); err != nil {
+			w.config.Report(CanaryFailed{err})
+		} else {
+			predictors = append(predictors, &w.canary)
+		}
+	}
+	for _, p := range predictors {
+		if _, err := record.Learn(ctx, p.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{err}) }); err != nil {
+			return false, err
+		}
+	}
+	return len(predictors) > 1, nil
 }
 
 // commit commits the position for the next scorer of the partition, and reports
@@ -112,4 +127,52 @@ func (w *worker) commit(ctx context.Context) bool {
 		w.config.Report(Retrying{err})
 	}
 	return err == nil
+}
+
+// predictor predicts records with a model. It must not be used concurrently.
+type predictor struct {
+	model   *Served
+	decoder *decode.Decoder
+	encoder *record.Encoder
+	batch   learner.Batch
+	taken   []record.Example
+	at      []int // places of the taken records among those that were offered
+}
+
+// use makes m the model of the predictor, which then has no records.
+func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
+	if p.model != m {
+		decoder, err := decode.New(m.Decode, m.Schema)
+		if err != nil {
+			return err
+		}
+		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form)
+	}
+	p.batch.Reset(len(m.Schema.Columns))
+	p.taken, p.at = p.taken[:0], p.at[:0]
+	return nil
+}
+
+// take decodes record i for a prediction.
+func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) error {
+	row, err := record.Decode(p.decoder, r)
+	if err != nil {
+		return err
+	}
+	p.taken, p.at = append(p.taken, record.Example{Topic: topic, Partition: int32(partition), Record: r, Key: row.Key}), append(p.at, i)
+	p.batch.Append(row.X, learner.Label{}, row.Weight)
+	p.batch.SetWindows(row.Windows)
+	if p.model.Keyed() {
+		p.batch.SetKey(string(row.Key))
+	}
+	return nil
+}
+
+// answer puts the prediction for each record that was taken into its place of out.
+func (p *predictor) answer(out []ingest.Record) {
+	answers := p.model.Predict(&p.batch)
+	for j, x := range p.taken {
+		x.Decision, x.Intervals, x.Quantiles, x.Mixture = answers.Decision, answers.Uncertainty(j), answers.Quantiles, answers.Mixture
+		out[p.at[j]] = p.encoder.Record(x, answers.Task, answers.Row(j))
+	}
 }

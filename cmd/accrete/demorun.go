@@ -74,7 +74,7 @@ func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *end
 		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
-	return &endpoint{scorer: s, paths: predictions("demo", s, record.Passed{}, nil, collectors.Request)}
+	return &endpoint{scorer: s, paths: predictions("demo", serve.Canary{}, s, record.Passed{}, nil, collectors.Request)}
 }
 
 // generate writes examples as fast as the learner reads them.

@@ -167,7 +167,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		return nil, err
 	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, s, passed, log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors.Request), stop}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

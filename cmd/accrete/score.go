@@ -38,8 +38,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Passed: passed, Log: log, Observe: observe}).Register
+func predictions(model string, canary serve.Canary, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel, Passed: passed, Log: log, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -103,6 +103,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Canary: canaryOf(c),
 		Form: form, Passed: passed, Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
@@ -114,7 +115,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if c.Score.Predict == "on" {
 		log, stop := logRequests(e, c, client, collectors, health)
 		defer stop()
-		answers = append(answers, predictions(c.Model, scorer, passed, log, func(code, rows int, took time.Duration) {
+		answers = append(answers, predictions(c.Model, canaryOf(c), scorer, passed, log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))
@@ -207,6 +208,8 @@ func (t *tally) event(ev serve.Event) {
 		t.chosen(ev.Choice)
 	case serve.Judged:
 		t.judged(ev)
+	case serve.CanarySwitched, serve.CanaryFailed, serve.CanaryScored:
+		t.canary(ev)
 	case serve.Broken:
 		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())

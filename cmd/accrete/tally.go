@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -32,6 +35,28 @@ func (t *tally) judged(ev serve.Judged) {
 		t.e.Log.Warn().Int64("step", ev.Step).Int64("served", g.Champion.Step).Float64(g.Metric, g.Loss).Float64(g.Metric+"_served", g.Served).Int64("rows", g.Rows).Msg("the gate has refused a snapshot")
 	}
 	t.note()
+}
+
+// canaryOf returns the second model that the configuration names.
+func canaryOf(c *config.Config) serve.Canary {
+	if c.Score.Canary == "" {
+		return serve.Canary{}
+	}
+	return serve.Canary{Model: c.Score.Canary, Log: pipeline.LogTopic(c.Score.Canary), Share: c.Score.CanaryShare, Shadow: c.Score.CanaryOutput}
+}
+
+// canary reports what the second model does.
+func (t *tally) canary(ev serve.Event) {
+	switch ev := ev.(type) {
+	case serve.CanarySwitched:
+		t.metrics.CanaryStep.Set(float64(ev.To.ID.Step))
+		t.e.Log.Info().Str("canary", ev.To.ID.Name).Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("the canary switched to a snapshot")
+	case serve.CanaryFailed:
+		t.failing.Log(t.e.Log, fmt.Errorf("canary: %w", ev.Err), time.Now())
+	case serve.CanaryScored:
+		t.metrics.Canary("predicted", ev.Scored)
+		t.metrics.Canary("refused", ev.Refused)
+	}
 }
 
 // note says in /readyz why the newest snapshot is not served.

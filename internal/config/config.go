@@ -421,6 +421,12 @@ type Learner struct {
 	// number, see docs/forest.md. 0: none.
 	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
 
+	// Time that newton takes for an example: the number of rows of the window that steps
+	// visit for each, from 1 to 1024. 8 is several times as fast as 256 and less accurate;
+	// there are at most 64 random features for each row visit. auto: 256, or less if the
+	// first rows show that labels are mostly noise. See docs/effort.md.
+	Effort string `key:"effort" default:"256" example:"32"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 
@@ -585,6 +591,18 @@ type Score struct {
 
 	// Topic for the predictions.
 	Output string `key:"output" default:"<model>.scores" name:"topic"`
+
+	// Second model, which predicts for a share of the keys: to be tried before it takes over.
+	// Its snapshots come from its own model log.
+	Canary string `key:"canary.model" example:"payments-v2" name:"topic"`
+
+	// Share of the keys for which canary.model predicts. A record without a key is chosen by
+	// its value.
+	CanaryShare float64 `key:"canary.share" default:"0.05" min:"0" max:"1"`
+
+	// Topic for the predictions of canary.model, so that it runs as a shadow beside the model. None:
+	// its predictions take the place of those of the model.
+	CanaryOutput string `key:"canary.output" example:"payments.shadow" name:"topic"`
 
 	// Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions
 	// with http.predict. off disables it.

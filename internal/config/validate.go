@@ -108,6 +108,9 @@ func (v *validation) learner() {
 			v.add("learner.loss", "%v is a loss for classes, but input.label has %d fields, which need task regression", l, labels)
 		}
 	}
+	if _, err := learner.ParseEffort(v.Learner.Effort); err != nil {
+		v.add("learner.effort", "%v", err)
+	}
 	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
 		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
 	}
@@ -176,12 +179,26 @@ func (v *validation) topics() {
 	if v.ours(v.Score.Output) {
 		v.add("score.output", "%q is written by the learner", v.Score.Output)
 	}
+	v.canary()
 	switch topic := v.Requests.Topic; {
 	case topic == "":
 	case v.ours(topic) || topic == v.Score.Output:
 		v.add("requests.topic", "%q is written by this model for another purpose", topic)
 	case slices.Contains(v.Score.Topics, topic):
 		v.add("requests.topic", "%q is one of score.topics: its rows have been predicted when they are written", topic)
+	}
+}
+
+// canary reports a second model that cannot be tried.
+func (v *validation) canary() {
+	s := &v.Score
+	switch topic := s.CanaryOutput; {
+	case s.Canary == "" && topic != "":
+		v.add("score.canary.model", "is missing, but required by canary.output")
+	case s.Canary != "" && s.Canary == v.Model:
+		v.add("score.canary.model", "%q is the model itself; name another", s.Canary)
+	case topic != "" && (v.ours(topic) || topic == s.Output || topic == v.Requests.Topic || slices.Contains(s.Topics, topic)):
+		v.add("score.canary.output", "%q has another purpose", topic)
 	}
 }
 

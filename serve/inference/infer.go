@@ -101,7 +101,7 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 			w.log.Rows[i].Prediction = w.encoder.Value(rules, out.Task, out.Row(i))
 		}
 	}
-	object, err := json.Marshal(inferResponse{ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all, Parameters: about})
+	object, err := json.Marshal(inferResponse{ModelName: s.nameOf(m), ModelVersion: version(m), ID: q.ID, Outputs: all, Parameters: about})
 	if err != nil {
 		return a, status(http.StatusInternalServerError, "the predictions are not finite")
 	}

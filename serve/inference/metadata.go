@@ -30,7 +30,7 @@ type modelMetadata struct {
 const versionsShown = 20
 
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Served) {
-	v := modelMetadata{Name: s.Name, Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
+	v := modelMetadata{Name: s.nameOf(m), Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
 	if s.Past != nil {
 		steps, _ := s.Past.Steps(r.Context(), versionsShown) // on an error, that of the model alone
 		for _, step := range steps {

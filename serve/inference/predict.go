@@ -9,6 +9,9 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
+// keyHeader names the key of the rows of a request.
+const keyHeader = "Accrete-Key"
+
 // predict answers POST /predict: for an object as in a topic, with the value of its
 // prediction record, and for a list of objects with a list.
 func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *failure) {
@@ -25,7 +28,7 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	}
 	defer back(w)
 	key := []byte(nil)
-	if k := r.Header.Get("Accrete-Key"); k != "" {
+	if k := r.Header.Get(keyHeader); k != "" {
 		key = []byte(k)
 	}
 	b = bytes.TrimSpace(b)

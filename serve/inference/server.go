@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -40,6 +41,8 @@ type Server struct {
 	Model   func() *serve.Served                           // the current model; nil: there is none yet
 	Past    *serve.Archive                                 // models of the past; nil: there are none
 	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
+	Canary  serve.Canary                                   // a second model, which predicts for some keys and under its own name; none without a name
+	Second  func() *serve.Served                           // its model; nil: there is none yet
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
 	Passed  record.Passed                                  // what answers of /predict have from their inputs
 	Log     *RequestLog                                    // where the rows of requests go; nil: nowhere
@@ -103,7 +106,11 @@ func bad(format string, args ...any) *failure {
 
 // current returns the model that a request names.
 func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
-	if name := r.PathValue("model"); name != "" && name != s.Name {
+	name := r.PathValue("model")
+	if s.Canary.Model != "" && name == s.Canary.Model {
+		return s.second(r)
+	}
+	if name != "" && name != s.Name {
 		return nil, status(http.StatusNotFound, "unknown model %.100q: this is a scorer of %q", name, s.Name)
 	}
 	m := s.Model()
@@ -111,6 +118,11 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Name)
 	}
 	v := r.PathValue("version")
+	if v == "" && s.forCanary(r) {
+		if second := s.Second(); second != nil {
+			return second, nil
+		}
+	}
 	if v == "" || v == serve.Champion || v == version(m) {
 		return m, nil
 	}
@@ -151,7 +163,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	reply(w, readyCode(err == nil), map[string]any{"name": s.Name, "ready": err == nil})
+	reply(w, readyCode(err == nil), map[string]any{"name": cmp.Or(r.PathValue("model"), s.Name), "ready": err == nil})
 }
 
 // result is the answer to a request for predictions.
@@ -195,6 +207,9 @@ func (s *Server) observed(f handler) http.HandlerFunc {
 func (s *Server) mode(r *http.Request) modellog.Mode {
 	if v := r.PathValue("version"); v != "" && v != serve.Champion {
 		return "version"
+	}
+	if s.Canary.Model != "" && (r.PathValue("model") == s.Canary.Model || s.forCanary(r)) && s.Second() != nil {
+		return "canary"
 	}
 	if s.Choice == nil {
 		return modellog.Follow

@@ -75,9 +75,13 @@ type Options struct {
 	Seed        uint64
 	Sampling    features.Sampling
 	Forest      int    // trees whose leaves are features, too
+	Effort      int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Direction   string // direction of a step, see package descent
 	Steps
 }
+
+// AutoEffort is an effort that the first rows choose.
+const AutoEffort = -1
 
 // Steps are the options of stochastic descent. The zero value of each selects the
 // default; see package descent.
@@ -234,6 +238,9 @@ type Algorithm struct {
 
 	// Forest reports whether leaves of trees can be features beside the random ones.
 	Forest bool
+
+	// Effort is the default of Options.Effort; 0 for algorithms that have none.
+	Effort int
 
 	// FixedBlocks returns the number of blocks of a model that starts with all it will
 	// ever have, and few of them: the warm-up then compares its choices on these

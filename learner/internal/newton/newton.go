@@ -15,7 +15,7 @@ import (
 var Algorithm = engine.Algorithm{
 	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 rows; the most accurate",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, Forest: true,
+	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, Forest: true, Effort: rowVisitsPerExample,
 }
 
 // newton takes block-Newton steps on a window of the last rows. It keeps the scores
@@ -118,7 +118,7 @@ const (
 	gramMargin = 1.05
 
 	// rowVisitsPerExample is the number of rows of the window that steps visit for
-	// each example learned: the time that an example takes. Chosen by trial.
+	// each example learned, unless an effort is configured. Chosen by trial.
 	rowVisitsPerExample = 256
 
 	// maxStepsPerBatch bounds the steps in a mini-batch, of which there are more
@@ -167,10 +167,12 @@ func sharedFactors(members []member) (of []int, factors int) {
 const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
+	effort := effort(&p)
+	p = limited(p, effort)
 	if p.Options.Forest > 0 {
-		return newPlanned(p, plan{windowRows, rowVisitsPerExample, forestEnsemble, 5, trackerForgetting})
+		return newPlanned(p, plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting})
 	}
-	return newPlanned(p, plan{windowRows, rowVisitsPerExample, ensemble, 3, trackerForgetting})
+	return newPlanned(p, planOf(effort))
 }
 
 func newPlanned(p engine.Problem, by plan) *newton {

@@ -1,6 +1,8 @@
 package warmup
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -13,6 +15,9 @@ var Checkpoints = [...]int{64, 100, 160, 256, 400, 640, 1000}
 
 // LastCheckpoint is the one whose fit is final.
 const LastCheckpoint = 1000
+
+// quickCheckpoints are those of a quick warm-up. Chosen by trial.
+var quickCheckpoints = []int{64, 256, LastCheckpoint}
 
 // EffectiveAt returns the row after which the fit of a checkpoint takes effect: there
 // is time for it while a quarter more rows arrive.
@@ -70,8 +75,12 @@ func (w *Buffer) Start(checkpoint, dim int, a Request, by Fitter) {
 }
 
 // Fits reports whether there is a fit at a checkpoint whose rows are in w: rows of a
-// single class give nothing to fit to, but the last fit decides the scale.
-func (w *Buffer) Fits(checkpoint int, task target.Task) bool {
+// single class give nothing to fit to, but the last fit decides the scale. A quick
+// warm-up has fits at few of them.
+func (w *Buffer) Fits(checkpoint int, task target.Task, quick bool) bool {
+	if quick && !slices.Contains(quickCheckpoints, checkpoint) {
+		return false
+	}
 	if checkpoint == LastCheckpoint || task == target.Regression || task == target.Novelty {
 		return true
 	}

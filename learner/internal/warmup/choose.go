@@ -16,7 +16,19 @@ const (
 	// tuningRows is the number of rows of the final choice, whose time grows with its
 	// cube. Chosen by trial.
 	tuningRows = 512
+
+	// quickCompared and quickTuningRows are the numbers of rows that a quick fit compares
+	// column weights on and makes the final choice on. Chosen by trial.
+	quickCompared, quickTuningRows = 167, 384
 )
+
+// finalRows returns the number of rows of the final choice.
+func (a *Request) finalRows() int {
+	if a.Quick {
+		return quickTuningRows
+	}
+	return tuningRows
+}
 
 // tune chooses the column weights, unless a metric is given, the width of the kernel
 // and the penalty: by their leave-one-out errors, if there are enough rows.
@@ -29,7 +41,7 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		best.width = noveltyWidth
 	case HasScale(a.Kernel) && n < minTuningRows:
 	case HasScale(a.Kernel):
-		best.tuning = newTuner(s.slice(0, min(n, tuningRows)), best.weights, a.Kernel).descend(safeTuning)
+		best.tuning = newTuner(s.slice(0, min(n, a.finalRows())), best.weights, a.Kernel).descend(safeTuning)
 	case f.Scaler.AsIs || n < minTuningRows:
 		best = s.tuned(best, a)
 	default:
@@ -80,7 +92,7 @@ type tuned struct {
 // larger penalty would look better, but there will be more rows.
 func (s sample) tuned(from tuned, a Request) tuned {
 	n := s.rows()
-	last := s.slice(max(0, n-tuningRows), n)
+	last := s.slice(max(0, n-a.finalRows()), n)
 	t := newTuner(last, from.weights, a.Kernel)
 	switch {
 	case a.Fixed.Blocks > 0:
@@ -110,7 +122,11 @@ const (
 // differ. The second ones are for half of the frequencies, or nil.
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
-	made, compared := s.slice(0, 2*n/3), s.slice(2*n/3, n)
+	split := 2 * n / 3
+	made, compared := s.slice(0, split), s.slice(split, n)
+	if a.Quick {
+		compared = s.slice(split, min(n, split+quickCompared))
+	}
 	all := make([]tuned, 1+2*len(weightings))
 	try := func(i int, weights []float64) {
 		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).search(safeTuning)}

@@ -35,6 +35,7 @@ type Request struct {
 	Single   bool          // one kernel, not two
 	Leverage bool          // find that of the frequencies
 	Fixed    FixedFeatures // of a model with few features
+	Quick    bool          // choose on fewer rows, see quickCompared
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
@@ -59,7 +60,7 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	seen := f.scaled(x, dim)
 	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
 	f.tune(sample{dim: dim, x: seen}, labels, a)
-	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
+	seen = f.scaled(x[:min(len(x), min(topRows, a.finalRows())*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
 	if a.Leverage {
 		f.Leverage = f.leverage(x, dim)

@@ -28,6 +28,7 @@ type Command struct {
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/alone (without the mixture), ridge, all/mixture, all/adagrad or dsg/rate."`
+	Efforts    []string `placeholder:"NUMBER" help:"Run newton with these efforts, as newton/effort:8, without the mixture; with --plots also draws their errors against the examples per CPU-second, to effort.svg."`
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
@@ -88,6 +89,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 		return nil, fmt.Errorf("%w: --intervals and --variance are for regression, not for %s", errUnfit, s.task)
 	}
 	names := slices.Concat(c.Algorithms, c.Preset)
+	for _, effort := range c.Efforts {
+		names = append(names, withEffort(effort))
+	}
 	if len(names) > 0 {
 		return names, nil
 	}
@@ -120,6 +124,11 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		return p.Over(of)
 	}
 	of.Algorithm, of.Direction, _ = strings.Cut(name, "/")
+	if effort, ok := strings.CutPrefix(of.Direction, effortOf); ok {
+		of.Direction = ""
+		of.Effort, _ = learner.ParseEffort(effort)
+		return of
+	}
 	switch of.Direction {
 	case mixture:
 		of.Direction, of.Mixture = "", true
@@ -131,11 +140,12 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 	return of
 }
 
-// What follows the name of an algorithm that is mixed with simple members, and of one that is
-// not although it is by default.
+// What follows the name of an algorithm that is mixed with simple members, of one that is
+// not although it is by default, and of one that is not and has an effort.
 const (
-	mixture = "mixture"
-	alone   = "alone"
+	effortOf = "effort:"
+	mixture  = "mixture"
+	alone    = "alone"
 )
 
 // contenders returns the algorithms that bench compares for a loss, each as name,
@@ -164,6 +174,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("--costs: %w", c.costsError())
 	case c.intervalsError() != nil:
 		return exit.Usage("--intervals: %w", c.intervalsError())
+	case c.effortsError() != nil:
+		return c.effortsError()
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
@@ -183,6 +195,11 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	progress.Done()
+	if c.Plots != "" && len(c.Efforts) > 0 {
+		if err := c.drawEfforts(reports); err != nil {
+			return err
+		}
+	}
 	if err := e.Print(c.JSON, c.text(reports), reports); err != nil {
 		return err
 	}

@@ -21,14 +21,15 @@ type report struct {
 }
 
 type result struct {
-	Algorithm   string          `json:"algorithm"`
-	Progressive display.Figure  `json:"progressive"`
-	Test        *display.Figure `json:"test"` // null for a stream
-	Features    int             `json:"features"`
-	Seconds     float64         `json:"seconds"`
-	PerSecond   float64         `json:"examples_per_second"`
-	Intervals   []interval      `json:"intervals,omitempty"` // of each target, with --intervals
-	Spread      *spread         `json:"spread,omitempty"`    // with --orders
+	Algorithm    string          `json:"algorithm"`
+	Progressive  display.Figure  `json:"progressive"`
+	Test         *display.Figure `json:"test"` // null for a stream
+	Features     int             `json:"features"`
+	Seconds      float64         `json:"seconds"`
+	PerSecond    float64         `json:"examples_per_second"`
+	PerCPUSecond float64         `json:"examples_per_cpu_second"`
+	Intervals    []interval      `json:"intervals,omitempty"` // of each target, with --intervals
+	Spread       *spread         `json:"spread,omitempty"`    // with --orders
 }
 
 func (c *Command) text(reports []report) string {
@@ -42,7 +43,7 @@ func (c *Command) text(reports []report) string {
 			targets = fmt.Sprintf("%d classes", r.Targets)
 		}
 		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
-		fmt.Fprintf(&b, "%-14s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
+		fmt.Fprintf(&b, "%-16s %11s %11s %9s %11s %11s", "", "progressive", "test", "features", "examples/s", "per CPU s")
 		classes, costs := c.showsClasses(r)
 		if classes {
 			b.WriteString(classHeader(c.Precision))
@@ -54,14 +55,14 @@ func (c *Command) text(reports []report) string {
 		if c.Intervals > 0 {
 			fmt.Fprintf(&b, " %9s %11s", "inside", "mean width")
 		}
-		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-14s %11.4f", name, progressive) }
+		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-16s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
 			test := ""
 			if a.Test != nil {
 				test = fmt.Sprintf("%.4f", a.Test.Value())
 			}
-			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
+			fmt.Fprintf(&b, " %11s %9s %11s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)), display.Thousands(int64(a.PerCPUSecond)))
 			if classes {
 				b.WriteString(classRow(figures(a)))
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -85,7 +86,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 		return result{}, learner.Progress{}, nil, exit.Usage("%w", err)
 	}
 	fit.Classes = func() []string { return s.schema.Classes }
-	watch := curves.NewRecorder(name, len(s.rows))
+	watch, cpu := curves.NewRecorder(name, len(s.rows)), process.CPUSeconds()
 	for i, row := range s.rows {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return result{}, learner.Progress{}, nil, ctx.Err()
@@ -95,9 +96,11 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 	}
 	p := fit.Finish()
 	took := watch.Elapsed()
+	cpu = process.CPUSeconds() - cpu
 	r := result{
 		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
+		PerCPUSecond: float64(p.Examples) / max(cpu, 1e-9),
 	}
 	r.Intervals = newIntervals(p)
 	r.Progressive.Figures = fit.Deviation()

@@ -35,6 +35,10 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	effort, err := learner.ParseEffort(c.Learner.Effort)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	passed, err := Passed(c)
 	if err != nil {
 		return pipeline.Config{}, err
@@ -54,6 +58,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Intervals:    c.Learner.Intervals,
 		Variance:     c.Learner.Variance == "on",
 		Forest:       c.Learner.Forest,
+		Effort:       effort,
 		Folds:        c.Learner.Folds,
 		NormalScores: c.Learner.NormalScores == "auto",
 		Kernel:       c.Learner.Kernel,

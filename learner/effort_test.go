@@ -1,0 +1,46 @@
+package learner
+
+import "testing"
+
+func TestEffortsAreNumbersOrAuto(t *testing.T) {
+	for s, want := range map[string]int{"auto": AutoEffort, "1": 1, "8": 8, "256": 0, "1024": 1024} {
+		if got, err := ParseEffort(s); err != nil || got != want {
+			t.Errorf("ParseEffort(%q) = %d, %v, want %d", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "0", "-1", "1025", "8.5", "fast", "1e2"} {
+		if got, err := ParseEffort(s); err == nil {
+			t.Errorf("ParseEffort(%q) = %d, want an error", s, got)
+		}
+	}
+}
+
+// TestEffortBoundsFeatures: an effort is for newton, sets the maximum of features, and as
+// the default changes no model.
+func TestEffortBoundsFeatures(t *testing.T) {
+	for _, test := range []struct {
+		config Config
+		effort int
+		most   int // 0: refused
+	}{
+		{Config{}, 0, 4096},
+		{Config{Effort: 256}, 0, 4096},
+		{Config{Effort: AutoEffort}, AutoEffort, 4096},
+		{Config{Effort: 8}, 8, 512},
+		{Config{Effort: 8, MaxFeatures: 128}, 8, 128},
+		{Config{Effort: 1, BlockSize: 300}, 1, 300},
+		{Config{Effort: 1024}, 1024, 4096},
+		{Config{Effort: 1025}, 0, 0},
+		{Config{Effort: -2}, 0, 0},
+		{Config{Effort: 8, Algorithm: "ridge"}, 0, 0},
+		{Config{Effort: 8, Task: Novelty}, 0, 0},
+	} {
+		c, err := test.config.Effective()
+		switch {
+		case test.most == 0 && err == nil:
+			t.Errorf("%+v: no error", test.config)
+		case test.most != 0 && (err != nil || c.Effort != test.effort || c.MaxFeatures != test.most):
+			t.Errorf("%+v: effort %d, %d features, %v; want %d, %d", test.config, c.Effort, c.MaxFeatures, err, test.effort, test.most)
+		}
+	}
+}

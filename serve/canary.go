@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Canary is a second model, which predicts for a share of the keys.
+type Canary struct {
+	Model  string  // its name
+	Log    string  // topic of its model log
+	Share  float64 // of the keys, from 0 to 1
+	Shadow string  // topic of its predictions, which are made besides; empty: they take the place of those of the model
+}
+
+// Chooses reports whether the canary predicts for a key, or, for a record without one, for its
+// value: always the same for a key and a model, and for all keys of a share also with a
+// larger one.
+func (c *Canary) Chooses(key, value []byte) bool {
+	if len(key) == 0 {
+		key = value
+	}
+	d := xxhash.New()
+	d.WriteString(c.Model)
+	d.Write([]byte{0})
+	d.Write(key)
+	return float64(d.Sum64()>>11) < c.Share*math.Exp2(53)
+}
+
+// CanaryModel returns the model of the canary; nil while there is none.
+func (s *Scorer) CanaryModel() *Served { return s.canary.Load() }
+
+// followCanary switches to each new snapshot of the canary, until ctx is done. While its log cannot
+// be read, the last one stays in use; if there is none, the model predicts for all keys.
+func (s *Scorer) followCanary(ctx context.Context) {
+	c := s.config
+	f := NewFollower(c.Client, c.Canary.Log, c.VerifyKey, func(id string, err error) { c.Report(CanaryFailed{err}) })
+	for ctx.Err() == nil {
+		m, err := f.Next(ctx)
+		switch {
+		case err == nil:
+			s.canary.Store(m)
+			c.Report(CanarySwitched{m})
+		case ctx.Err() == nil:
+			c.Report(CanaryFailed{err})
+			select {
+			case <-time.After(repairCheckInterval):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
