@@ -109,8 +109,8 @@ func (c Config) Arithmetic() int {
 	if e.Costs == costsF1 { // its window and its least weight have changed once
 		version++
 	}
-	if e.Intervals != 0 { // in deviations of the label
-		version++
+	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
+		version += 2
 	}
 	if e.Mixture { // with the members short and reset, which take fewer steps of no use
 		version += 3

@@ -24,13 +24,25 @@ var mixtureArithmetics = map[int]string{
 	4: "a58db8d27204afcb0c9e3905be9f9f1b",
 }
 
+// intervalArithmetics are likewise, of newton with intervals.
+var intervalArithmetics = map[int]string{
+	3: "0ebcfb811ac0b91c",
+}
+
+func TestArithmeticOfIntervalsHasAVersion(t *testing.T) {
+	c := Config{Intervals: 0.9, MaxFeatures: 16, BlockSize: 8}
+	if got, want := arithmeticOf(t, c, three), intervalArithmetics[c.Arithmetic()]; got != want {
+		t.Errorf("version %d of the arithmetic of intervals leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", c.Arithmetic(), got, want, c.Arithmetic()+1)
+	}
+}
+
 func TestArithmeticHasAVersion(t *testing.T) {
 	c := Config{Mixture: true, MaxFeatures: 16, BlockSize: 8}
-	if got, want := arithmeticOf(t, c), mixtureArithmetics[c.Arithmetic()]; got != want {
+	if got, want := arithmeticOf(t, c, sides, three), mixtureArithmetics[c.Arithmetic()]; got != want {
 		t.Errorf("version %d of the arithmetic of a mixture leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", c.Arithmetic(), got, want, c.Arithmetic()+1)
 	}
 
-	if got, want := arithmeticOf(t, Config{MaxFeatures: 64}), arithmetics[Arithmetic]; got != want {
+	if got, want := arithmeticOf(t, Config{MaxFeatures: 64}, sides, three), arithmetics[Arithmetic]; got != want {
 		t.Errorf("version %d of the arithmetic leads to %s, and led to %q: where that is meant, the constant Arithmetic becomes %d, and this its line in the table", Arithmetic, got, want, Arithmetic+1)
 	}
 	for _, a := range algorithms {
@@ -42,15 +54,15 @@ func TestArithmeticHasAVersion(t *testing.T) {
 		if versions == nil {
 			continue
 		}
-		if got, want := arithmeticOf(t, c), versions[version]; got != want {
+		if got, want := arithmeticOf(t, c, sides, three), versions[version]; got != want {
 			t.Errorf("%s: version %d of its arithmetic leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", a.Name, version, got, want, version+1)
 		}
 	}
 }
 
-// arithmeticOf returns what the rows lead to, of classes and of numbers.
-func arithmeticOf(t *testing.T, c Config) (hashes string) {
-	for _, label := range []func([]float64) Label{sides, three} {
+// arithmeticOf returns what the rows lead to with each of these labels.
+func arithmeticOf(t *testing.T, c Config, labels ...func([]float64) Label) (hashes string) {
+	for _, label := range labels {
 		if c.Targets = 0; label(make([]float64, 5)).Task == Regression {
 			c.Targets = 3
 		}

@@ -105,18 +105,27 @@ func loadNumbers(s *state.Reader, name string, rows, targets int) (v []float64, 
 }
 
 const (
-	// rate is the step size of the distances, relative to the mean absolute residual.
-	// A larger one follows changes faster, and makes the intervals of a stationary stream
-	// wider by the noise. Chosen by trial, see docs/constants.md.
+	// rate is the step size of the distances, in deviations. It may depend on nothing that
+	// depends on whether the label was inside: with steps that are larger after labels
+	// outside, fewer are. A larger one follows changes faster, and makes the intervals of a
+	// stationary stream wider by the noise. Chosen by trial, see docs/constants.md.
 	rate = 0.05
 
-	// memory is the number of labelled rows that the mean absolute residual remembers.
-	// Chosen by trial, see docs/constants.md.
-	memory = 64
+	// start is the step size times the number of rows before there are many, so that the
+	// error of the first distances costs few labels: a share of them that is in proportion to
+	// it over the step size. The best is 1 over the density of the residuals at the end of the
+	// interval, 10 for 0.9 of a normal distribution. Chosen by trial, see docs/constants.md.
+	start = 8
 
 	// firstRows is the number of rows for which the distances are those of a Laplace
 	// distribution with the mean absolute residual so far.
 	firstRows = 32
+
+	// servedRows is the number of rows after a step for which the distances move by the
+	// intervals of Rule. After more of them they would move too far, and so those that
+	// follow count by the distances reached, which tends to the same share if the errors
+	// do not change.
+	servedRows = 64
 
 	// noiseMemory is the largest number of labelled rows that the variance remembers, and
 	// noiseShare the part of the rows so far before there are many: the errors of a model

@@ -10,17 +10,20 @@ import (
 
 // Tracker learns a Rule, the same for all inputs of one leverage. Each of the two distances is a quantile
 // of the residuals, tracked by the gradient of its pinball loss: it grows after a label
-// outside and shrinks after one inside, so that on any stream, however it changes, the
-// share of labels beyond each tends to (1-coverage)/2 (Gibbs and Candès 2021, in the form
-// of Angelopoulos, Candès and Tibshirani 2023). The residuals must be those of
-// predictions made before their rows were learned. Residuals and distances are in deviations of
-// the label, and so follow the errors of the model at once.
+// outside the interval of Rule and shrinks after one inside, by steps of a size that is
+// constant but for the first rows. So on any stream, however it changes, the share of labels
+// beyond each differs from (1-coverage)/2 by at most what the distance has moved, over the
+// step size and the number of rows (Gibbs and Candès 2021, in the form of Angelopoulos,
+// Candès and Tibshirani 2023, with the first steps of Angelopoulos, Barber and Bates 2024).
+// The residuals must be those of predictions made before their rows were learned. Distances
+// are in deviations of the label, and so follow the errors of the model at once.
 type Tracker struct {
 	Rule  Rule
 	of    Kind
 	rows  float64
-	scale []float64 // mean absolute residuals in deviations
-	below []float64 // likewise
+	since float64   // rows since Step
+	scale []float64 // mean absolute residuals of the first rows, in the label's units
+	below []float64 // in deviations
 	above []float64
 	noise []float64 // mean squared residuals over 1 plus the leverage
 
@@ -44,11 +47,12 @@ func NewTracker(of Kind, targets int) *Tracker {
 // Add adds a row of this leverage, with the prediction and the label of each target.
 func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) float64) {
 	t.rows++
+	t.since++
 	if t.Rule.Valid() {
 		t.graded++
 	}
 	at := t.Rule.At(leverage)
-	spread, forget := at.spread(), 1/min(t.rows, memory)
+	spread, step := at.spread(), max(rate, start/t.rows)
 	blur := 1 / min(noiseMemory, max(min(t.rows, firstRows), noiseShare*t.rows))
 	tail := float64((1 - t.of.Coverage) / 2)
 	for j, v := range predicted {
@@ -61,28 +65,31 @@ func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) f
 			}
 		}
 		r := bounded(y-v) / spread
-		squared := float64(r * r)
-		r = inDeviations(r, t.noise[j])
-		t.noise[j] += float64(blur * (squared - t.noise[j]))
-		t.scale[j] += float64(forget * (math.Abs(r) - t.scale[j]))
+		below, above := t.below[j], t.above[j]
+		if deviation := math.Sqrt(t.noise[j]); t.Rule.Valid() && t.since <= servedRows {
+			below, above = t.Rule.below[j], t.Rule.above[j]
+		} else {
+			below, above = below*deviation, above*deviation
+		}
+		t.noise[j] += float64(blur * (float64(r*r) - t.noise[j]))
 		if t.rows <= firstRows {
-			t.below[j] = float64(t.scale[j] * -vec.Log(1-t.of.Coverage))
+			t.scale[j] += (math.Abs(r) - t.scale[j]) / t.rows
+			t.below[j] = laplace(t.scale[j], t.noise[j], t.of.Coverage)
 			t.above[j] = t.below[j]
 			continue
 		}
-		step := rate * t.scale[j]
-		t.above[j] = max(0, t.above[j]+float64(step*(outside(r > t.above[j])-tail)))
-		t.below[j] = max(0, t.below[j]+float64(step*(outside(-r > t.below[j])-tail)))
+		t.above[j] = max(0, t.above[j]+float64(step*(outside(r > above)-tail)))
+		t.below[j] = max(0, t.below[j]+float64(step*(outside(-r > below)-tail)))
 	}
 }
 
-// inDeviations returns the residual r relative to the square root of a variance, which is 0
-// before the first row.
-func inDeviations(r, variance float64) float64 {
-	if variance > 0 {
-		return bounded(r / math.Sqrt(variance))
+// laplace returns the distance, in deviations of this variance, that a share of the residuals
+// of a Laplace distribution with this mean absolute residual does not exceed.
+func laplace(mean, variance, share float64) float64 {
+	if variance == 0 {
+		return 0
 	}
-	return min(1, math.Abs(r))
+	return float64(mean / math.Sqrt(variance) * -vec.Log(1-share))
 }
 
 // outside is 1 for a label beyond a distance.
@@ -98,6 +105,7 @@ func bounded(r float64) float64 { return max(-1e150, min(1e150, r)) }
 
 // Step sets Rule from the rows so far.
 func (t *Tracker) Step() {
+	t.since = 0
 	t.Rule = Rule{of: t.of}
 	if t.of.Coverage != 0 {
 		t.Rule.below, t.Rule.above = slices.Clone(t.below), slices.Clone(t.above)
@@ -128,7 +136,7 @@ func (t *Tracker) Graded() (coverage, width []float64) {
 // Save adds the residuals to the resuming part of a State.
 func (t *Tracker) Save(a *state.Arrays) {
 	n := len(t.scale)
-	state.Put(a, "intervals.rows", 2, []float64{t.rows, t.graded})
+	state.Put(a, "intervals.rows", 3, []float64{t.rows, t.graded, t.since})
 	v := make([]float64, 0, 6*n)
 	for _, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width, t.noise} {
 		v = append(v, part...)
@@ -138,7 +146,11 @@ func (t *Tracker) Save(a *state.Arrays) {
 
 // Load reads what Save wrote.
 func (t *Tracker) Load(s *state.Reader, r Rule) {
-	rows := state.Take[float64](s, "intervals.rows", 1, 2)
+	counts := 3
+	if len(s.In) > 0 && s.In[0].Shape[1] == countsBefore {
+		counts = countsBefore
+	}
+	rows := append(state.Take[float64](s, "intervals.rows", 1, counts), 0)
 	n := len(t.scale)
 	size := 6
 	if len(s.In) > 0 && s.In[0].Shape[0] == firstSize {
@@ -148,11 +160,11 @@ func (t *Tracker) Load(s *state.Reader, r Rule) {
 	if s.Err != nil {
 		return
 	}
-	s.Require(rows[0] >= 0 && rows[1] >= 0 && rows[1] <= rows[0], "intervals.rows: %v of %v rows", rows[1], rows[0])
+	s.Require(rows[0] >= 0 && rows[1] >= 0 && rows[1] <= rows[0] && rows[2] >= 0, "intervals.rows: %v of %v rows, %v since a step", rows[1], rows[0], rows[2])
 	for _, x := range v {
 		s.Require(x >= 0, "intervals.residuals: a number is %v", x)
 	}
-	t.Rule, t.rows, t.graded = r, rows[0], rows[1]
+	t.Rule, t.rows, t.graded, t.since = r, rows[0], rows[1], rows[2]
 	for i, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width, t.noise}[:size] {
 		copy(part, v[i*n:(i+1)*n])
 	}
@@ -165,13 +177,15 @@ func (t *Tracker) Load(s *state.Reader, r Rule) {
 // are in the label's units.
 const firstSize = 5
 
+// countsBefore is the number of counts before there were those since a step.
+const countsBefore = 2
+
 // toDeviations sets what the first version does not have, as for a normal distribution.
 func (t *Tracker) toDeviations() {
 	for j, mean := range t.scale {
 		deviation := math.Sqrt(math.Pi/2) * mean
 		t.noise[j] = float64(deviation * deviation)
 		if deviation > 0 {
-			t.scale[j] /= deviation
 			t.below[j] = bounded(t.below[j] / deviation)
 			t.above[j] = bounded(t.above[j] / deviation)
 		}

@@ -48,7 +48,7 @@ type Tally struct {
 	Hint    func(name, typ string) string // of a field, see decode.Decoder.Hint; nil for none
 	columns []valueCount
 
-	sample   [][]float64 // rows, each so many after the one before
+	sample   [][]float64 // rows at equal distances, at most sampleRows
 	distance int
 }
 
