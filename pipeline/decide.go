@@ -106,6 +106,8 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 	var spent func(int64, modellog.Owner) *modellog.Pause
 	if l.budget.spend(d.Items) {
 		spent = l.budget.pause
+	} else if l.config.OnChange == "stop" {
+		spent = changed(d)
 	}
 	start := time.Now()
 	b, pause, err := l.journal.AppendBatch(ctx, d, l.out.done(), spent)
@@ -131,9 +133,12 @@ func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, er
 }
 
 // wait returns after a RESUME of p is in the model log. With Config.ToEnd it returns
-// ErrPoisoned at once.
+// ErrPoisoned or ErrChanged at once.
 func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
+		if p.Columns != nil {
+			return fmt.Errorf("%w: %v; run accrete resume to continue with them", ErrChanged, p)
+		}
 		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}
 	l.config.Report(event.Paused{Why: p})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -168,7 +169,11 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 
 // accounts is the test for the records that next returns.
 func accounts(t *testing.T, in decode.Config, next func(*rand.Rand, int) ([]byte, int, kind)) {
-	n := *malformed
+	accountsWith(t, in, nil, *malformed, next)
+}
+
+// accountsWith is accounts for n records, whose schemas are those of a registry.
+func accountsWith(t *testing.T, in decode.Config, schemas record.Schemas, n int, next func(*rand.Rand, int) ([]byte, int, kind)) {
 	if testing.Short() {
 		n = min(n, 10_000)
 	}
@@ -201,6 +206,9 @@ func accounts(t *testing.T, in decode.Config, next func(*rand.Rand, int) ([]byte
 			case isBad:
 				want.Quarantined++
 			}
+		}
+		if err := d.Fetch(t.Context(), []input.Span{sp}, schemas, nil); err != nil {
+			t.Fatal(err)
 		}
 		b := d.Decide([]input.Span{sp})
 		for i, it := range b.Items {

@@ -149,9 +149,9 @@ func (c *Client) explained(err error) error {
 	}
 	switch code, _ := status(err); {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return fmt.Errorf("the schema registry refuses the credentials (input.registry): %w", err)
+		return fmt.Errorf("the schema registry refuses the credentials (options of the registry): %w", err)
 	case code == 0:
-		return fmt.Errorf("the schema registry cannot be reached (input.registry.url): %w", err)
+		return fmt.Errorf("the schema registry cannot be reached (option registry.url): %w", err)
 	}
 	return fmt.Errorf("the schema registry answers with an error: %w", err)
 }

@@ -188,6 +188,13 @@ type Input struct {
 	// <model>.quarantine. ignore: drop the column.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// What to do when the columns of the records change: when a field appears that is no column
+	// and is dropped (unknown: ignore), or a column has had no value for 1,000 records.
+	// continue: report it, and learn without them. stop: pause after the batch with the
+	// change, until accrete resume. Either way the change is in the model log. May be changed
+	// at any time.
+	OnChange string `key:"on_change" default:"continue" oneof:"continue stop"`
+
 	// Statistics of the earlier records of a key as additional inputs, with half-lives of
 	// event time: count, sum, mean and deviation of a field of numbers, number of different
 	// values of another (distinct), and time since the last record. Fields that are no

@@ -58,6 +58,8 @@ type Config struct {
 	NewModel bool   // begin a model in an empty model log even if there are predictions
 	Upgrade  bool   // continue a model of other arithmetic or decoder versions with those of this program
 
+	OnChange string // "stop": pause when columns vanish or fields appear, until a RESUME; otherwise continue
+
 	OnGap string // "record": write a GAP to the model log for lost input and continue; otherwise stop with an error
 
 	Transactional bool // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once

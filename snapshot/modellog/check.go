@@ -94,10 +94,10 @@ func (r *Released) check() error {
 }
 
 func (p *Pause) check() error {
-	if p.Seq < 1 || p.Bad < 1 || p.Of < p.Bad || len(p.Reason) > maxText {
+	if p.Seq < 1 || p.Bad < 0 || p.Bad == 0 && p.Columns == nil || p.Of < p.Bad || len(p.Reason) > maxText {
 		return fmt.Errorf("seq %d, %d of %d records, reason of %d bytes", p.Seq, p.Bad, p.Of, len(p.Reason))
 	}
-	return nil
+	return p.Columns.check()
 }
 
 func (r *Resume) check() error {

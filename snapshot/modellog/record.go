@@ -139,6 +139,9 @@ type Pause struct {
 	Bad    int64  `json:"bad"`    // number of quarantined records
 	Of     int64  `json:"of"`     // among this number of last records
 	Reason string `json:"reason"` // of the last bad record
+
+	// Columns are those that have changed, if that is why; nil if the bad records are.
+	Columns *Columns `json:"columns,omitempty"`
 	Signed
 }
 
@@ -249,7 +252,15 @@ func (g *Gap) String() string {
 func (r *Released) String() string { return fmt.Sprintf("up to seq %d", r.Seq) }
 
 func (p *Pause) String() string {
-	return fmt.Sprintf("after seq %d: %d of the last %d records were invalid, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
+	return fmt.Sprintf("after seq %d: %s", p.Seq, p.Why())
+}
+
+// Why returns why nothing is decided.
+func (p *Pause) Why() string {
+	if p.Columns != nil {
+		return p.Columns.String()
+	}
+	return fmt.Sprintf("%d of the last %d records were invalid, the last one: %s", p.Bad, p.Of, p.Reason)
 }
 
 func (r *Resume) String() string { return fmt.Sprintf("after seq %d, by %q", r.Seq, r.By) }

@@ -48,7 +48,7 @@ func (r *Resume) Run(ctx context.Context, e *env.Env) error {
 	text := "the learner of " + c.Model + " is not paused"
 	if p != nil {
 		report = resumeReport{c.Model, true, p.Seq, p.Bad, p.Of, p.Reason}
-		text = fmt.Sprintf("learning resumes after seq %d, where %d of the last %d records were invalid (%s)", p.Seq, p.Bad, p.Of, p.Reason)
+		text = fmt.Sprintf("learning resumes after seq %d (%s)", p.Seq, p.Why())
 	}
 	return e.Print(r.JSON, text, report)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -81,8 +82,8 @@ func (b *Board) rare(ev event.Event) {
 		b.counts.lost += ev.To - ev.From
 		b.note("error", fmt.Sprintf("gap: %s/%d offsets %d to %d were deleted before they were learned", ev.Topic, ev.Partition, ev.From, ev.To-1))
 	case event.Paused:
-		b.paused = ev.Why.Reason
-		b.note("error", fmt.Sprintf("paused: %d of the last %d records were invalid: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+		b.paused = cmp.Or(ev.Why.Reason, ev.Why.Why())
+		b.note("error", "paused: "+ev.Why.Why())
 	case event.Resumed:
 		b.paused = ""
 		b.note("info", "resumed")

@@ -97,6 +97,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
 		OnGap:         c.Input.OnGap,
+		OnChange:      c.Input.OnChange,
 		Group:         c.Input.CommitGroup(),
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
