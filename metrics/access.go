@@ -22,6 +22,8 @@ type Access struct {
 	ClientCA  string // PEM file of the authorities of client certificates; empty: none are asked for
 	Token     string // file with a bearer token on its first line; empty: none is required
 
+	Hosts []string // further names that the server answers to: see named
+
 	Trouble func(error)
 }
 

@@ -75,7 +75,7 @@ func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server,
 	}
 	s := &Server{
 		server: &http.Server{
-			Handler:           h,
+			Handler:           a.named(addr, listener.Addr(), h),
 			ReadHeaderTimeout: 5 * time.Second,
 			ReadTimeout:       10 * time.Second,
 			WriteTimeout:      30 * time.Second,

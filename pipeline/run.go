@@ -140,8 +140,13 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if l.lag != nil {
 		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
+	var traces []record.Trace
+	if l.config.Traced {
+		traces = b.Traces()
+	}
 	l.config.Report(event.Learned{
-		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
+		Traces: traces,
+		Seq:    b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
 		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 	})
 	if in := l.history.Learner.Inputs(); in != nil && in.Alarms > before.Alarms {

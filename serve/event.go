@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"time"
+
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -29,7 +32,8 @@ type (
 		Of   int
 	}
 
-	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty.
+	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty, and of
+	// a scorer without topics each time that it has read the model log.
 	Heartbeat struct{}
 
 	// Switched reports that another model scores from now on.
@@ -94,5 +98,8 @@ type (
 		Scored, Quarantined int
 		Next, End           int64 // End is the high watermark
 		Stable              int64 // last stable offset: less than End while a transaction is open
+
+		Traces []record.Trace // of the first records that have one; nil without Config.Traced
+		Took   time.Duration  // from decoding to the acknowledgement of the scores
 	}
 )

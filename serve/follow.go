@@ -88,6 +88,10 @@ type Follower struct {
 	// step.
 	Judged func(step int64, g modellog.Gate)
 
+	// Polled, if not nil, is called each time that the log was read, which is about twice a
+	// second.
+	Polled func()
+
 	config  kafkalog.Config
 	damaged func(id string, err error)
 	key     ed25519.PublicKey
@@ -142,6 +146,9 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		if !other {
 			if err := f.poll(ctx); err != nil {
 				return nil, f.breaks(err)
+			}
+			if f.Polled != nil {
+				f.Polled()
 			}
 			continue
 		}

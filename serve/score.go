@@ -29,6 +29,7 @@ type Config struct {
 	Group      string        // consumer group that stores positions and shares the partitions between its members
 
 	Passed record.Passed // what predictions have from their inputs
+	Traced bool          // report where records come from
 	Form   record.Form   // of predictions
 
 	Canary Canary // predicts for some keys; none without a name
@@ -61,6 +62,9 @@ type Scorer struct {
 func NewScorer(c Config) *Scorer {
 	s := &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
 	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
+	if len(c.Topics) == 0 { // no group
+		s.log.Polled = func() { c.Report(Heartbeat{}) }
+	}
 	s.log.Repaired = func() { c.Report(Repaired{}) }
 	s.log.Chosen = func(choice modellog.Choice) { c.Report(Chosen{choice}) }
 	s.log.Judged = func(step int64, g modellog.Gate) { c.Report(Judged{step, g}) }

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -26,19 +27,24 @@ const scoreAtOnce = 1000 // records
 func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 	for rs := got.Records; len(rs) > 0; {
 		n := min(scoreAtOnce, len(rs))
+		began := time.Now()
 		scored, bad, err := w.some(ctx, rs[:n])
 		if err != nil {
 			return err
+		}
+		var traces []record.Trace
+		for i := 0; w.config.Traced && i < n; i++ {
+			traces = record.AddTrace(traces, w.topic, &rs[i])
 		}
 		w.next = rs[n-1].Offset + 1
 		if rs = rs[n:]; len(rs) == 0 {
 			w.next = got.Next
 		}
-		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.HighWatermark, got.End})
+		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.HighWatermark, got.End, traces, time.Since(began)})
 	}
 	if w.next < got.Next || len(got.Records) == 0 { // no records for a read_committed consumer
 		w.next = got.Next
-		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.HighWatermark, got.End})
+		w.config.Report(Scored{Topic: w.topic, Partition: w.partition, Next: w.next, End: got.HighWatermark, Stable: got.End})
 	}
 	return nil
 }

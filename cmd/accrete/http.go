@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/otlp"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -24,9 +26,18 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 
 // access returns who may use the HTTP servers.
 func access(e *env.Env, c *config.Config) metrics.Access {
-	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Trouble: func(err error) {
+	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Hosts: c.HTTP.Hosts, Trouble: func(err error) {
 		e.Log.Error().Err(err).Msg("HTTP server")
 	}}
+}
+
+// telemetry starts to send metrics and traces, if a collector is configured.
+func telemetry(ctx context.Context, e *env.Env, c *config.Config, command string, r prometheus.Gatherer) (*otlp.Telemetry, error) {
+	t, err := otlp.Start(ctx, otlp.Config{URL: c.Telemetry.OTLP, Model: c.Model, Version: version.String(), Command: command, Metrics: r, Log: e.Log})
+	if err != nil {
+		return nil, exit.Refuse(err)
+	}
+	return t, nil
 }
 
 // site is what a process serves over HTTP: its live page, /metrics, /livez, /readyz and
@@ -39,6 +50,7 @@ type site struct {
 	registry *prometheus.Registry
 	health   *metrics.Health
 	columns  page.Importances
+	sent     *otlp.Telemetry // nil: none
 	more     []func(*http.ServeMux)
 }
 
@@ -53,7 +65,7 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 	for _, add := range s.more {
 		add(mux)
 	}
-	server, err := metrics.Serve(ctx, addr, mux, s.access)
+	server, err := metrics.Serve(ctx, addr, s.sent.Handler(mux), s.access)
 	if err != nil {
 		return "", nil, err
 	}

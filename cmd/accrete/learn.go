@@ -68,6 +68,11 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	sent, err := telemetry(ctx, e, c, "learn", registry)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
 	_, key, err := setup.Keys(c)
 	if err != nil {
 		return err
@@ -78,7 +83,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		paths = append(paths, endpoint.paths)
 	}
 	board := page.NewBoard(time.Now)
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), paths}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, paths}
 	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err
@@ -91,6 +96,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	p, err := setup.Pipeline(c, client, func(ev event.Event) {
 		w.Event(ev)
 		board.Learner(ev)
+		if ev, ok := ev.(event.Learned); ok {
+			sent.Learned(ev)
+		}
 	})
 	if err != nil {
 		return err
@@ -106,6 +114,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return err
 	}
+	p.Traced = sent.Tracing()
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {
@@ -168,6 +177,20 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
 	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors.Request), stop}, nil
+}
+
+// await switches to each new snapshot until ctx is done, also if there is no model yet.
+func (a *endpoint) await(ctx context.Context) error {
+	for {
+		err := a.scorer.Follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !errors.Is(err, ingest.ErrUnknownTopic) {
+			return err
+		}
+		sleep(ctx, time.Second)
+	}
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

@@ -123,7 +123,7 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)
 	sameAnswers(t, "Go", goAnswers(t, client, model, rows), want)
 
-	for _, args := range [][]string{{"score", "--set", "score.http.predict=on", "--set", "score.http.listen="}, {"learn", "--http.predict", "--set", "http.listen="}} {
+	for _, args := range [][]string{{"score", "--set", "score.topics=", "--set", "score.http.predict=on", "--set", "score.http.listen="}, {"learn", "--http.predict", "--set", "http.listen="}} {
 		for spelling, got := range httpAnswers(t, rows, args...) {
 			sameAnswers(t, args[0]+" over HTTP, "+spelling, got, want)
 		}

@@ -28,12 +28,13 @@ type scoreCommand struct {
 }
 
 func (scoreCommand) Help() string {
-	return `Follows the snapshots of a model and predicts the records of score.topics with the newest one. Each prediction names the step and lineage of the model that made it. If there is no model yet, the scorer waits for one. Several scorers share the partitions through the consumer group accrete-<model>-scorer; when one stops, the others take over its partitions.`
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest one. Each prediction names the step and lineage of the model that made it. If there is no model yet, the scorer waits for one. With score.http.predict it answers requests over HTTP, too, and needs no topics. Several scorers share the partitions through the consumer group accrete-<model>-scorer; when one stops, the others take over its partitions.`
 }
 
 func (scoreCommand) Examples() string {
 	return `
 accrete score -c accrete.yaml
+accrete score --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set score.http.predict=on
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
@@ -72,12 +73,22 @@ func (r scoreReport) String() string {
 }
 
 func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
-	c, client, err := s.Open(e, "score.topics")
+	c, client, err := s.Open(e)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	if c.Score.Predict != "on" || s.ToEnd {
+		if err := c.Require("score.topics"); err != nil {
+			return err
+		}
+	}
 	registry, health := newRegistry()
+	sent, err := telemetry(ctx, e, c, "score", registry)
+	if err != nil {
+		return err
+	}
+	defer sent.Close()
 	collectors := metrics.NewScorer(c.Model, registry)
 	t := newTally(e, c.Model, collectors, health)
 	_, key, err := setup.Keys(c)
@@ -104,11 +115,14 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Canary: canaryOf(c),
-		Form: form, Passed: passed, Values: record.Values(c.Quarantine.Values),
+		Form:   form, Passed: passed, Traced: sent.Tracing(), Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
 			board.Scorer(ev)
+			if ev, ok := ev.(serve.Scored); ok {
+				sent.Scored(ev)
+			}
 		},
 	})
 	var answers []func(*http.ServeMux)
@@ -120,7 +134,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 			board.Answered(took)
 		}))
 	}
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), answers}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, answers}
 	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err
@@ -133,7 +147,11 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 			progress.Update(t.report().String(), nil)
 		}
 	})()
-	if err := scorer.Run(ctx); err != nil {
+	run := scorer.Run
+	if len(c.Score.Topics) == 0 { // only requests over HTTP
+		run = (&endpoint{scorer: scorer}).await
+	}
+	if err := run(ctx); err != nil {
 		return err
 	}
 	progress.Done()

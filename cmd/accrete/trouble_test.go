@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -55,6 +56,9 @@ type troubledSite struct {
 	leaf   atomic.Pointer[tls.Certificate] // of the broker
 	flawed atomic.Pointer[string]          // what is fed instead of examples, nil for examples
 	undo   func()                          // ends the failure
+	model  string
+	addr   string // of the broker
+	slack  time.Duration
 }
 
 // trouble is one way in which a learner stops making progress.
@@ -70,7 +74,7 @@ type trouble struct {
 var everyTrouble = []trouble{
 	{name: "broker gone", red: `kafka: for \d+s: .*(EOF|closed|reset|refused)`, cause: (*troubledSite).cut},
 	{name: "input topic deleted", red: `kafka: for \d+s: unknown topic: .* create it`, after: `exit 78: .*deleted and created again`, cause: func(s *troubledSite) {
-		kafkatest.Delete(s.T, s.k.ListenAddrs()[0], s.in)
+		kafkatest.Delete(s.T, s.addr, s.in)
 		s.undo = func() {
 			if err := s.client.Create(s.Context(), s.in, 1, nil); err != nil {
 				s.Error(err)
@@ -106,6 +110,7 @@ var everyTrouble = []trouble{
 			}
 		}
 	}},
+	{name: "partition added", red: growing, cause: (*troubledSite).grow},
 	{name: "certificate of the broker expired", tls: true, red: `kafka: for \d+s: .*expired`, cause: func(s *troubledSite) {
 		good := s.leaf.Load()
 		s.leaf.Store(s.issue(time.Now().Add(-time.Hour)))
@@ -126,26 +131,63 @@ func TestEveryTroubleShowsAndEnds(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, c.tls)
 			s.await("ready before", time.Minute, func(state string) bool { return state == "" })
-			c.cause(s)
-			red := regexp.MustCompile(c.red)
-			s.await("red with "+c.red, redWithin, red.MatchString)
-			if strings.HasPrefix(c.red, "exit") {
-				return
-			}
-			s.undo()
-			if c.repair != nil {
-				c.repair(s)
-			}
-			after := regexp.MustCompile("^" + c.after)
-			s.await("after it", redWithin, func(state string) bool { return after.MatchString(state) && (c.after != "" || state == "") })
+			c.happens(s)
 		})
 	}
 }
 
+// happens causes a failure, awaits that it shows, ends it, and awaits what follows.
+func (c *trouble) happens(s *troubledSite) {
+	c.cause(s)
+	if c.red == growing {
+		return
+	}
+	red := regexp.MustCompile(c.red)
+	s.await("red with "+c.red, redWithin+s.slack, red.MatchString)
+	if strings.HasPrefix(c.red, "exit") {
+		return
+	}
+	s.undo()
+	if c.repair != nil {
+		c.repair(s)
+	}
+	after := regexp.MustCompile("^" + c.after)
+	s.await("after it", redWithin+s.slack, func(state string) bool { return after.MatchString(state) && (c.after != "" || state == "") })
+}
+
+// growing marks a trouble of which nothing is red, because the learner copes with it.
+const growing = "not red"
+
+// grow adds a partition to the input topic, and awaits that the learner has read what is in it
+// and was ready all the time.
+func (s *troubledSite) grow() {
+	kafkatest.AddPartitions(s.T, s.addr, s.in, 2)
+	written := s.client.Producer()
+	for written.Publish(s.Context(), s.in, 1, []ingest.Record{{Time: time.Now().UnixMilli(), Value: ring(rand.New(rand.NewPCG(1, 1)))}}) != nil {
+		time.Sleep(100 * time.Millisecond) // the partition has no leader yet
+	}
+	was := ""
+	s.await("the new partition is read", redWithin+s.slack, func(state string) bool {
+		was = cmp.Or(was, state)
+		resp, err := http.Get(s.url + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		return err == nil && readOfNew.Match(text)
+	})
+	if was != "" {
+		s.Errorf("it was not ready: %s", was)
+	}
+}
+
+var readOfNew = regexp.MustCompile(`accrete_headroom_records{[^}]*partition="1"[^}]*} 1\n`)
+
 // newSite starts a broker, a stream and a learner.
 func newSite(t *testing.T, encrypted bool) *troubledSite {
-	s := &troubledSite{T: t, in: "in", ended: make(chan struct{}), undo: func() {}}
-	args := []string{"learn", "--json", "--set", "http.listen=127.0.0.1:0"}
+	s := &troubledSite{T: t, in: "in", model: "m", ended: make(chan struct{}), undo: func() {}}
+	var args []string
 	opts, change := []kfake.Opt{kfake.NumBrokers(1)}, func(*ingest.Config) {}
 	if encrypted {
 		var ca string
@@ -161,11 +203,19 @@ func newSite(t *testing.T, encrypted bool) *troubledSite {
 	}
 	t.Cleanup(k.Close)
 	s.k, s.client = k, kafkatest.ClientOf(t, k.ListenAddrs()[0], change)
-	if err := s.client.Create(t.Context(), s.in, 1, nil); err != nil {
-		t.Fatal(err)
+	s.addr = k.ListenAddrs()[0]
+	s.run(s.addr, args...)
+	return s
+}
+
+// run starts a stream, and a learner that reaches the broker at addr.
+func (s *troubledSite) run(addr string, args ...string) {
+	s.Helper()
+	if err := s.client.Create(s.Context(), s.in, 1, nil); err != nil {
+		s.Fatal(err)
 	}
-	s.start = learnerOf(t, k.ListenAddrs()[0], "m", s.in)
-	s.p = s.start(args...)
+	s.start = learnerOf(s.T, addr, s.model, s.in)
+	s.p = s.start(append([]string{"learn", "--json", "--set", "http.listen=127.0.0.1:0"}, args...)...)
 	go func() { s.p.Wait(); close(s.ended) }()
 	go s.stream()
 	s.await("page", 30*time.Second, func(string) bool {
@@ -174,7 +224,6 @@ func newSite(t *testing.T, encrypted bool) *troubledSite {
 		}
 		return s.url != ""
 	})
-	return s
 }
 
 // authority returns a function that issues certificates for this machine, valid until

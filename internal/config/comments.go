@@ -150,4 +150,7 @@ var comments = map[string]string{
 	"http.tls.key_file":                         "PEM file with the private key of tls.cert_file.\n",
 	"http.tls.client_ca_file":                   "PEM file of the certificate authorities of clients: requests then need a client\ncertificate of one of them, except for /livez, /readyz and /v2/health.\n",
 	"http.token_file":                           "File with a bearer token on its first line: requests then need it, except for\n/livez, /readyz and /v2/health. It is also accepted as a password of basic\nauthentication. With tls.client_ca_file, too, either is sufficient.\n",
+	"http.hosts":                                "Host names that the servers answer to, beside localhost, addresses and the host of\nlisten. Needed behind a proxy on the same machine that passes the name on. A server on a\nloopback address refuses other names, so that no page of another site can read it (DNS\nrebinding); any other server does so only if there are hosts.\n",
+	"telemetry":                                 "Metrics and traces for an OpenTelemetry collector.\n",
+	"telemetry.otlp":                            "URL of an OpenTelemetry collector, to which metrics and traces are sent by OTLP over HTTP\n(protobuf). Empty: that of the environment variable OTEL_EXPORTER_OTLP_ENDPOINT, and\nwithout it nothing is sent. The standard variables OTEL_* apply.\n",
 }

@@ -61,6 +61,9 @@ type Config struct {
 	// of the token are those of the scorer's HTTP server, too.
 	HTTP HTTP `key:"http"`
 
+	// Metrics and traces for an OpenTelemetry collector.
+	Telemetry Telemetry `key:"telemetry"`
+
 	sources map[string]Source
 	unknown []string // environment variables with our prefix that name no option
 	unused  *Problem // properties of Kafka's clients with no use here
@@ -541,6 +544,14 @@ type Snapshot struct {
 	VerifyKey string `key:"verify_key_file" example:"/etc/accrete/accrete.pub"`
 }
 
+// Telemetry configures what is sent elsewhere.
+type Telemetry struct {
+	// URL of an OpenTelemetry collector, to which metrics and traces are sent by OTLP over HTTP
+	// (protobuf). Empty: that of the environment variable OTEL_EXPORTER_OTLP_ENDPOINT, and
+	// without it nothing is sent. The standard variables OTEL_* apply.
+	OTLP string `key:"otlp" example:"http://localhost:4318"`
+}
+
 // Output configures the delivery of predictions.
 type Output struct {
 	// Delivery guarantee. at-least-once: after a crash some predictions are written
@@ -663,4 +674,10 @@ type HTTP struct {
 	// /livez, /readyz and /v2/health. It is also accepted as a password of basic
 	// authentication. With tls.client_ca_file, too, either is sufficient.
 	Token string `key:"token_file" example:"/run/secrets/accrete-http"`
+
+	// Host names that the servers answer to, beside localhost, addresses and the host of
+	// listen. Needed behind a proxy on the same machine that passes the name on. A server on a
+	// loopback address refuses other names, so that no page of another site can read it (DNS
+	// rebinding); any other server does so only if there are hosts.
+	Hosts []string `key:"hosts" example:"accrete.example.com"`
 }

@@ -43,7 +43,7 @@ func (v *validation) add(path, format string, args ...any) {
 
 // required reports required options that are missing. A scorer needs no input.
 func (v *validation) required() {
-	scorerOnly := len(v.Score.Topics) > 0 && len(v.Input.Topics) == 0
+	scorerOnly := (len(v.Score.Topics) > 0 || v.Score.Predict == "on") && len(v.Input.Topics) == 0
 	for i := range known.options {
 		o := &known.options[i]
 		if o.tag.Get("required") == "" || o.section == "input" && scorerOnly {

@@ -4,6 +4,7 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
@@ -122,6 +123,8 @@ type (
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 
 		Windows *learner.WindowStatus // nil without windows
+
+		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be

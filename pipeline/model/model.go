@@ -34,6 +34,7 @@ type Config struct {
 	Passed record.Passed // what predictions have from their inputs
 	Form   record.Form   // of new predictions; those that are published again have that of the first time
 	Values record.Values // what may be shown of invalid records
+	Traced bool          // report where records come from
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first

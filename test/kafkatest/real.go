@@ -77,7 +77,7 @@ func OnFragile(t *testing.T, test func(t *testing.T, addr string, b Fragile)) {
 func (r *Real) run(command string, env ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(r.script, command)
-	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	cmd.Env, cmd.Stderr = append(append(os.Environ(), "KAFKA_DIR="+r.dir), env...), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", r.script, command, err)

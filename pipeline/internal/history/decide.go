@@ -213,6 +213,14 @@ func (d *Decided) Journaled() *modellog.Columns {
 	return &modellog.Columns{Gone: short(c.Gone), Back: short(c.Back), New: short(c.New), Dropped: c.Dropped}
 }
 
+// Traces returns where the first records that say so come from.
+func (d *Decided) Traces() (all []record.Trace) {
+	for _, it := range d.Items {
+		all = record.AddTrace(all, it.in.Topic, it.Record)
+	}
+	return all
+}
+
 // sampleBytes bounds event.Bad.Sample.
 const sampleBytes = 256
 
