@@ -122,6 +122,8 @@ type (
 
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 
+		Windows *learner.WindowStatus // nil without windows
+
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
 
