@@ -39,6 +39,7 @@ type Learner struct {
 	InputDistance prometheus.Gauge // relative to the threshold of an alarm
 	InputMoved    prometheus.Gauge // columns at the last alarm
 	InputChanges  prometheus.Counter
+	Windows       Windows
 
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
@@ -114,6 +115,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		InputDistance: m.unknown("accrete_input_distance", "Distance of the inputs of the last block of records from the reference, divided by the threshold of an alarm (learner.monitor)."),
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
 		InputChanges:  m.counter("accrete_input_changes_total", "Changes of the inputs that the monitor has detected. A replay after a restart does not count them again."),
+
+		Windows: newWindows(m),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),

@@ -234,7 +234,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
+	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures), Rows: int64(features.PackedRows())}
 	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
 	more, bytes := features.MixtureFeatures()
 	l.memory.Features += int64(more)

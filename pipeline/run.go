@@ -153,7 +153,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	l.config.Report(event.Learned{
 		Traces: traces,
 		Seq:    b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
-		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(),
+		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 	})
 	if in := l.history.Learner.Inputs(); in != nil && in.Alarms > before.Alarms {
 		s := event.Shifted{Inputs: *in}

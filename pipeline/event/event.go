@@ -125,6 +125,8 @@ type (
 
 		Late *join.Status // what waits to be joined; nil if labels come with their rows
 
+		Windows *learner.WindowStatus // nil without windows
+
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
 
