@@ -59,6 +59,21 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 	return machine.AllFeatures, machine.FeatureBytes
 }
 
+// PackedRows returns the number of rows of which a Learner of c has a copy of the inputs
+// beside its State, as float32: those of the windows of newton and of the kernel machines in
+// a mixture.
+func (c Config) PackedRows() int {
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
+		return 0
+	}
+	n := a.PackedRows
+	if c.Mixture {
+		n += newton.PackedRows
+	}
+	return n
+}
+
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
 // in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes.
 func (c Config) ForestBytes() int { return c.Forest * treeBytes }

@@ -22,7 +22,8 @@ type Event struct {
 	Key    string    // of the row, as the learner knows it
 	X      []float64 // values as they were
 	Weight float64
-	Kept   []float64 // what grading the prediction takes, set by the caller
+	Class  int       // that was decided for; -1: none. Like Kept, it is set by the caller
+	Kept   []float64 // what grading the prediction takes
 
 	Time int64 // of the features, milliseconds since 1970
 }
@@ -56,6 +57,8 @@ type Join struct {
 	entries map[string]*entry
 	queues  [kinds]queue
 	counts  Counts
+
+	bytes int64 // of the keys and values of all entries, without what is kept of predictions
 }
 
 // kind is what an entry is.
@@ -137,6 +140,7 @@ func (j *Join) expire(e *entry) (over []Example) {
 
 // drop removes an entry.
 func (j *Join) drop(e *entry) {
+	j.bytes -= e.bytes()
 	j.queues[e.kind].remove(e)
 	delete(j.entries, e.key)
 }
@@ -159,7 +163,21 @@ func (j *Join) add(e *entry) {
 	j.seq++
 	j.entries[e.key] = e
 	q.push(e)
+	j.bytes += e.bytes()
 }
+
+// bytes returns the size of what an entry holds, without what is kept of a prediction.
+func (e *entry) bytes() int64 {
+	n := len(e.key) + 8*len(e.label.More)
+	if e.event != nil {
+		n += len(e.event.Key) + 8*len(e.event.X)
+	}
+	return int64(n)
+}
+
+// EntryBytes is the memory of an entry beside its keys and values: two structures, a place
+// in the map and one in a queue.
+const EntryBytes = 400
 
 // Features has the features of a record wait for their label. If the label is there already,
 // it returns it. repeated reports that the key has features already, which count.
@@ -242,14 +260,18 @@ type Status struct {
 	Early   int   `json:"early"`   // labels
 	Done    int   `json:"done"`    // keys that are remembered
 	Oldest  int64 `json:"oldest"`  // age of the features that expire first, in milliseconds
+	Bytes   int64 `json:"bytes"`   // of memory, approximately
 }
 
 // Status returns the totals and what waits.
 func (j *Join) Status() Status {
 	s := Status{Counts: j.counts, Pending: len(j.queues[waiting]), Early: len(j.queues[early]), Done: len(j.queues[done])}
 	if s.Pending > 0 {
-		s.Oldest = max(0, j.clock-j.queues[waiting][0].event.Time)
+		first := j.queues[waiting][0].event
+		s.Oldest = max(0, j.clock-first.Time)
+		s.Bytes = int64(s.Pending) * 8 * int64(len(first.Kept))
 	}
+	s.Bytes += j.bytes + EntryBytes*int64(len(j.entries))
 	return s
 }
 

@@ -4,6 +4,7 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
@@ -121,6 +122,10 @@ type (
 		Classes []string // names of the classes of Figures.Each
 
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
+
+		Late *join.Status // what waits to be joined; nil if labels come with their rows
+
+		Windows *learner.WindowStatus // nil without windows
 
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
