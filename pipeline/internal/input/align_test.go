@@ -20,14 +20,12 @@ func TestAlignedRecordsAreTakenByTheirTimes(t *testing.T) {
 		s := NewSource(nil, ins, nil, false, ingest.NewBudget(1<<30), func(event.Event) {})
 		s.Align(func(_ string, r *ingest.Record) int64 { return r.Time })
 		var want []string
-		var times []int64
 		for i := range ins {
 			f := &s.feeds[i]
 			at, n := rng.Int64N(50), int64(rng.IntN(40))
 			for o := range n {
 				at += rng.Int64N(9)
 				f.fetch.Records = append(f.fetch.Records, ingest.Record{Offset: o, Time: at})
-				times = append(times, at)
 				want = append(want, fmt.Sprintf("%06d %d %06d", at, i, o))
 			}
 			f.fetch.Next, f.fetch.End, f.idle = n, n, n == 0
