@@ -34,18 +34,6 @@ type Example struct {
 	Label learner.Label
 }
 
-// Counts are totals since the model began.
-type Counts struct {
-	Matched       int64 `json:"matched"`       // labels that found their features, or the reverse
-	TimedOut      int64 `json:"timed_out"`     // features without a label within the TTL
-	Evicted       int64 `json:"evicted"`       // features that were dropped because too many waited
-	Late          int64 `json:"late"`          // labels after the TTL
-	Duplicate     int64 `json:"duplicate"`     // labels that a key has already
-	Contradicting int64 `json:"contradicting"` // labels of a key that has another
-	Unmatched     int64 `json:"unmatched"`     // labels that found no features within the TTL
-	Repeated      int64 `json:"repeated"`      // features of a key that has some already
-}
-
 // Join is the state of a join.
 type Join struct {
 	config  Config
@@ -166,19 +154,6 @@ func (j *Join) add(e *entry) {
 	j.bytes += e.bytes()
 }
 
-// bytes returns the size of what an entry holds, without what is kept of a prediction.
-func (e *entry) bytes() int64 {
-	n := len(e.key) + 8*len(e.label.More)
-	if e.event != nil {
-		n += len(e.event.Key) + 8*len(e.event.X)
-	}
-	return int64(n)
-}
-
-// EntryBytes is the memory of an entry beside its keys and values: two structures, a place
-// in the map and one in a queue.
-const EntryBytes = 400
-
 // Features has the features of a record wait for their label. If the label is there already,
 // it returns it. repeated reports that the key has features already, which count.
 func (j *Join) Features(key string, e *Event) (label learner.Label, repeated bool) {
@@ -249,31 +224,6 @@ func (j *Join) Label(key string, at int64, y learner.Label) (e *Event, kind stri
 
 // Rejects reports whether labels of a kind go to quarantine.
 func (j *Join) Rejects(kind string) bool { return j.config.rejects(kind) }
-
-// Counts returns the totals.
-func (j *Join) Counts() Counts { return j.counts }
-
-// Status is what waits now.
-type Status struct {
-	Counts
-	Pending int   `json:"pending"` // features
-	Early   int   `json:"early"`   // labels
-	Done    int   `json:"done"`    // keys that are remembered
-	Oldest  int64 `json:"oldest"`  // age of the features that expire first, in milliseconds
-	Bytes   int64 `json:"bytes"`   // of memory, approximately
-}
-
-// Status returns the totals and what waits.
-func (j *Join) Status() Status {
-	s := Status{Counts: j.counts, Pending: len(j.queues[waiting]), Early: len(j.queues[early]), Done: len(j.queues[done])}
-	if s.Pending > 0 {
-		first := j.queues[waiting][0].event
-		s.Oldest = max(0, j.clock-first.Time)
-		s.Bytes = int64(s.Pending) * 8 * int64(len(first.Kept))
-	}
-	s.Bytes += j.bytes + EntryBytes*int64(len(j.entries))
-	return s
-}
 
 // digest returns a hash of a label, which is not 0.
 func digest(y learner.Label) uint64 {

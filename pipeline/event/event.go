@@ -196,8 +196,8 @@ type (
 	// type memory.
 	Memory struct{ Limit int64 }
 
-	// Paused reports that too much of the input was bad. No more of it is decided until
-	// the model log has a RESUME.
+	// Paused reports that too much of the input was bad, or that its columns have changed.
+	// No more of it is decided until the model log has a RESUME.
 	Paused struct{ Why *modellog.Pause }
 
 	// Resumed reports that the model log has a RESUME of the pause.

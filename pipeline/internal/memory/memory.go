@@ -18,16 +18,19 @@ import (
 //
 //	snapshot     bytes of the largest snapshot so far, five times: the learning model, the
 //	             serving model, the copy, its encoding, and what a step needs
-//	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
-//	             several for a column that is a category or a time. With learner.memory,
-//	             the features that it allows a model of one score instead of max_features
+//	frequencies  max_features, and 2,048 more for a mixture, × (inputs + 1) × 4 bytes, with
+//	             the inputs that the model sees: several for a column that is a category or a
+//	             time. With learner.memory, the features that it allows a model of one score
+//	             instead of max_features
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
-//	             and 24,000 bytes for each tree of a forest: its nodes, and the leaves of the
+//	             and 32,000 bytes for each tree of a forest: its nodes, and the leaves of the
 //	             rows of the window; 4.2 MB for learner.variance
 //	window       rows of the windows that the algorithm and a mixture have (learner.PackedRows)
 //	             × inputs × 4 bytes, a copy of those in the snapshot
-//	tables       for each category with statistics and for each table of keys, 32,768 × (56 + 8 × targets) bytes, where
-//	             two classes are one target and there are at most 16
+//	tables       for each category with statistics and for each table of keys,
+//	             32,768 × (56 + 8 × targets) bytes, where two classes are one target and there
+//	             are at most 16; for each window of input.windows, keys × (104 + 32 × half-lives)
+//	             bytes, and 512 more with distinct
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned
 //	publication  bytes of the predictions and quarantined records of a BATCH, of which
