@@ -70,10 +70,13 @@ func (l *Learner) Columns() []Column {
 }
 
 // Encoding returns the number of values of a row as the model sees it, and the most
-// memory in bytes that the encoding of categories takes.
+// memory in bytes that the encoding of categories and the windows take.
 func (l *Learner) Encoding() (width int, bytes int64) {
 	if l.fit != nil && l.fit.Encoding != nil {
 		bytes = l.fit.Encoding.Bytes()
+	}
+	if w := l.Windows(); w != nil {
+		bytes += w.MaxBytes
 	}
 	return l.width(), bytes
 }

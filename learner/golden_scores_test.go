@@ -21,6 +21,9 @@ func TestBitsOfNormalScoresAreForever(t *testing.T) {
 		}},
 		{"two classes, ridge", "17ff91e776caba83", Config{NormalScores: true, Algorithm: "ridge", MaxFeatures: 32}, sides},
 	} {
+		if testing.Short() && test.config.Algorithm == "" { // its warm-up is that of the other
+			continue
+		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		l := newWhole(t, test.config)
 		var b Batch

@@ -13,7 +13,7 @@ import (
 // made first, which the host keeps in the meantime:
 //
 //	pass := l.Predict(b)
-//	kept := l.Keep(nil, pass, i)     // row i, as it was predicted
+//	kept := l.Keep(pass, i)          // row i, as it was predicted
 //	l.Learn(pass)
 //	…
 //	later.Append(x, label, weight)   // the same values
@@ -34,36 +34,45 @@ const (
 // keptBaselines is the number of baselines, for each target.
 const keptBaselines = 3
 
-// Keep appends to dst what grading the prediction for row i takes, once its label is known.
-// p is the last PredictedBatch and must not be learned yet. The values are finite, and are
-// to be kept as they are.
-func (l *Learner) Keep(dst []float64, p *PredictedBatch, i int) []float64 {
+// Keep returns what grading the prediction for row i takes, once its label is known. p is the
+// last PredictedBatch, and the values are complete when it is learned. They are finite, and
+// are to be kept as they are.
+func (l *Learner) Keep(p *PredictedBatch, i int) []float64 {
 	if p != &l.pass || p.learned {
 		panic("learner: Keep takes the most recent PredictedBatch, before it is learned")
 	}
 	if l.labelled == 0 || p.Size == 0 || p.Task == Novelty {
-		return append(dst, 0)
+		return []float64{0}
 	}
 	row, scores := p.Row(i), p.scores(i)
 	var served []float64
 	if p.isMixed && p.Task == Regression {
 		served = p.Scorer.Row(i)
 	}
-	dst = append(dst, float64(len(row)), float64(len(scores)), float64(p.head.Classes), float64(len(served)), p.leverage(i))
-	dst = append(dst, row...)
-	dst = append(dst, scores...)
-	dst = append(dst, served...)
+	n := keptHead + len(row) + len(scores) + len(served) + keptBaselines*len(l.validation)
+	if p.Task == Regression {
+		n += 2 * len(p.head.Scales)
+	}
+	out := make([]float64, 0, n)
+	out = append(out, float64(len(row)), float64(len(scores)), float64(p.head.Classes), float64(len(served)), p.leverage(i))
+	out = append(append(append(out, row...), scores...), served...)
 	if p.Task == Regression {
 		for _, s := range p.head.Scales {
-			dst = append(dst, s.Mean, s.Deviation)
+			out = append(out, s.Mean, s.Deviation)
 		}
 	}
-	return l.keepBaselines(dst, p, i)
+	out = out[:n]
+	if p.keeping == nil {
+		p.keeping = map[int][]float64{}
+	}
+	p.keeping[i] = out[n-keptBaselines*len(l.validation):]
+	return out
 }
 
-// keepBaselines appends, for each target, what the baselines predict for row i: the most
-// frequent class or the mean, the last label, and the linear model.
-func (l *Learner) keepBaselines(dst []float64, p *PredictedBatch, i int) []float64 {
+// keepBaselines sets, for each target, what the baselines predict for row i: the most
+// frequent class or the mean, the last label, and the linear model. It is called when the rows
+// before are learned, so that it does not matter where the PredictedBatch begins.
+func (l *Learner) keepBaselines(to []float64, p *PredictedBatch, i int) {
 	linear := l.linearOf(p, i)
 	for j := range l.validation {
 		frequent, last := float64(Best(l.weights)), float64(l.last.Class)
@@ -77,12 +86,11 @@ func (l *Learner) keepBaselines(dst []float64, p *PredictedBatch, i int) []float
 		case p.isMixed:
 			third = float64(Best(p.linear[i*p.Size : (i+1)*p.Size]))
 		case linear != nil:
-			class, value := baseline.Prediction(&l.head, linear, j)
+			class, value := baseline.Prediction(&p.head, linear, j)
 			third = float64(class) + value // one of them is 0
 		}
-		dst = append(dst, frequent, last, third)
+		copy(to[j*keptBaselines:], []float64{frequent, last, third})
 	}
-	return dst
 }
 
 // linearOf returns the scores of the linear baseline for row i of p, nil if it has none.

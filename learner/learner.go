@@ -131,6 +131,9 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		l.mixture.Commit()
 	}
 	for i := range p.rows {
+		if to := p.keeping[i]; to != nil {
+			l.keepBaselines(to, p, i)
+		}
 		if p.batch.Label(i).Task != Auto {
 			s.Learned++
 			changed, drift := l.row(p, i)

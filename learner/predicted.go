@@ -26,6 +26,8 @@ type PredictedBatch struct {
 	Columns int
 	Served  int // column of f from which on they are the engine's
 
+	keeping map[int][]float64 // where what is kept of a row has the predictions of the baselines
+
 	isMixed bool
 	mixedPass
 }
@@ -87,7 +89,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	l.takeTypes(b)
 	b.requireObserved()
 	p := &l.pass
-	p.batch, p.learned = b, false
+	p.batch, p.learned, p.keeping = b, false, nil
 	p.rows, p.head = l.passLength(b), l.head
 	if p.raw = b; !l.lags.None() {
 		p.raw = p.lagged.derive(p.rows, l.dim, func(x []float64, i int) { l.lags.Set(x, b, i) })

@@ -26,7 +26,7 @@ func windowed(n int) *Batch {
 	return b
 }
 
-// learnObserved learns b in batches of so many rows, and restores the Learner in between.
+// learnObserved learns b in batches of that many rows, and restores the Learner in between.
 func learnObserved(t *testing.T, rows int, b *Batch) *Learner {
 	l, err := New(Config{MaxFeatures: 256, Minibatch: 32})
 	if err != nil {

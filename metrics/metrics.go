@@ -39,6 +39,7 @@ type Learner struct {
 	InputDistance prometheus.Gauge // relative to the threshold of an alarm
 	InputMoved    prometheus.Gauge // columns at the last alarm
 	InputChanges  prometheus.Counter
+	Windows       Windows
 
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
@@ -59,6 +60,8 @@ type Learner struct {
 
 	Lag     *Lag
 	Blocked *Blocked
+
+	late *Late
 
 	classFigures
 	deviations
@@ -113,6 +116,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
 		InputChanges:  m.counter("accrete_input_changes_total", "Changes of the inputs that the monitor has detected. A replay after a restart does not count them again."),
 
+		Windows: newWindows(m),
+
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
@@ -132,6 +137,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
+		late:    newLate(r),
 		errors:  v.progressive, explained: newExplained(r),
 		weights: v.weights, memberErrors: v.memberErrors,
 

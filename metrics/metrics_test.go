@@ -12,6 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // all registers everything there is and gives each series a value.
@@ -30,6 +32,8 @@ func all() *prometheus.Registry {
 	l.Deviation(&half, &half, &half, &half)
 	l.Crossed(&half)
 	l.Explained(.9, 0, -1, .5)
+	l.SetLate(map[string]int{"features": 3}, 1000, map[string]int64{"matched": 4})
+	l.Windows.Add(&learner.WindowStatus{}, nil)
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
@@ -40,6 +44,7 @@ func all() *prometheus.Registry {
 	s.Logged("late", 2)
 	s.Mode("hold")
 	s.Challenge(1, 2)
+	s.Canary("predicted", 3)
 	return r
 }
 

@@ -170,6 +170,9 @@ func checkRefit(c Config) error {
 	if err := c.Refit.Validate(); err != nil {
 		return err
 	}
+	if c.Decode.Late != nil {
+		return errRefitLate
+	}
 	if c.Learner.Lags > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 	}
@@ -231,7 +234,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
+	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures), Rows: int64(features.PackedRows())}
 	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
 	more, bytes := features.MixtureFeatures()
 	l.memory.Features += int64(more)

@@ -25,6 +25,9 @@ type RefitReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
+// errRefitLate is the error of a refit of a model whose labels come later than its rows.
+var errRefitLate = fmt.Errorf("%w: its labels come later than its features (input.labels), and a refit reads records again that have both", refit.ErrUnfit)
+
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
 // challenger, under the current claim. It also returns the challenger.
@@ -33,6 +36,9 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	report := RefitReport{Model: c.Model}
 	if err := c.Refit.Validate(); err != nil {
 		return report, nil, err
+	}
+	if c.Decode.Late != nil {
+		return report, nil, errRefitLate
 	}
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -131,6 +132,11 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	l.relearn += took
 	more := l.memory.Reads(l.reads.Most())
 	more = l.memory.Encodes(l.history.Learner.Encoding()) || more
+	counts, late := b.Counts, (*join.Status)(nil)
+	if s, ok := l.history.Late(); ok {
+		counts.Learned += l.history.Joined()
+		late, more = &s, l.memory.Waits(s.Bytes) || more
+	}
 	if l.memory.Observe(b.Decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.Limit()})
 	}
@@ -146,8 +152,8 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	}
 	l.config.Report(event.Learned{
 		Traces: traces,
-		Seq:    b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
-		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(),
+		Seq:    b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
+		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 	})
 	if in := l.history.Learner.Inputs(); in != nil && in.Alarms > before.Alarms {
 		s := event.Shifted{Inputs: *in}

@@ -139,10 +139,10 @@ func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
 // values must be byte-identical.
 func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 	for name, label := range map[string]func(float64) string{"two classes": class, "three classes": three, "regression": value} {
-		for _, rows := range []int{40, 700, 1600} { // before the first fit, during the warm-up, after it
+		for _, rows := range []int{40, 700, 1300} { // before the first fit, during the warm-up, after it
 			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
 				w := newWorld(t)
-				w.defaults = rows == 1600 && name == "three classes"
+				w.defaults = rows == 1300 && name == "three classes"
 				kafkatest.Fill(t, w.client, w.in, 1, rings(1, rows, label))
 				kafkatest.Fill(t, w.client, w.asked, 1, nil)
 				w.learn(t, w.in, w.asked)

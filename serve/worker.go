@@ -56,7 +56,12 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	}
 	out, beside, refused := make([]ingest.Record, len(rs)), make([]ingest.Record, len(rs)), 0
 	var quarantined []ingest.Record
+	labels := 0
 	for i := range rs {
+		if record.IsLabel(w.main.decoder, w.topic, &rs[i]) {
+			labels++ // of features that came before, and the learner's to read
+			continue
+		}
 		if canary && w.config.Canary.Chooses(rs[i].Key, rs[i].Value) {
 			if err := w.canary.take(i, w.topic, w.partition, &rs[i]); err != nil {
 				refused++
@@ -95,7 +100,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			return 0, 0, err
 		}
 	}
-	return len(rs) - len(quarantined), len(quarantined), nil
+	return len(rs) - labels - len(quarantined), len(quarantined), nil
 }
 
 // prepare makes the predictors those of the current models, and lets their decoders learn the

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 var choiceKills = flag.Bool("choice-kills", false, "kill learner, scorer and broker after each of hold, pin, promote and rollback (about 20 s)")
@@ -175,60 +174,12 @@ func TestChoicesSurviveKill9(t *testing.T) {
 	k.learner.Process.Kill()
 	k.learner.Wait()
 	good := k.steps(do)[0]
-	damageNewest(t, k.client)
+	learntest.DamageNewest(t, k.client, "m.log")
 	k.scorer.Process.Kill()
 	k.scorer.Wait()
 	k.scorer = k.start("score")
 	k.until("the snapshot before the damaged one is served", func() bool { _, step := k.step(); return step == good })
 	if _, text := k.get("/readyz", ""); !strings.Contains(text, "cannot be used") {
 		t.Errorf("/readyz says nothing of the damaged snapshot: %s", text)
-	}
-}
-
-// damageNewest writes the newest snapshot to the model log a second time, complete and under
-// the current claim, but with one bit of its file flipped.
-func damageNewest(t *testing.T, client *ingest.Client) {
-	t.Helper()
-	var chunks []*modellog.Chunk
-	var m *modellog.Manifest
-	var next int64
-	for _, r := range kafkatest.Read(t, client, "m.log") {
-		v, err := modellog.Parse(r.Key, r.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch v := v.(type) {
-		case *modellog.Chunk:
-			chunks = append(chunks, v)
-		case *modellog.Manifest:
-			m = v
-		}
-		next = r.Offset + 1
-	}
-	again := *m
-	again.Snapshot[0], again.SHA256[0] = again.Snapshot[0]^1, again.SHA256[0]^1
-	again.FirstChunk = next
-	var out []ingest.Record
-	add := func(v modellog.Record) {
-		key, value, err := modellog.Encode(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, ingest.Record{Time: time.Now().UnixMilli(), Key: key, Value: value})
-	}
-	for i, c := range chunks[len(chunks)-m.Chunks:] {
-		c := *c
-		c.Snapshot = again.Snapshot
-		if i == 0 {
-			c.Data = bytes.Clone(c.Data)
-			c.Data[again.ServingSize/2] ^= 4
-		}
-		add(&c)
-	}
-	add(&again)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := client.Producer().Publish(ctx, "m.log", 0, out); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -109,11 +109,19 @@ func (f *feedCommand) writer(ctx context.Context, c *config.Config) (encode.Writ
 	if err != nil {
 		return nil, err
 	}
-	return encode.WithSchema(ctx, c.Input.Format, d.Reader, roles(c), client, cmp.Or(f.Topic, c.Input.Topics[0])+"-value")
+	format := c.Input.Format
+	if f.labels(c) {
+		format = "json"
+	}
+	return encode.WithSchema(ctx, format, d.Reader, roles(c, f.labels(c)), client, cmp.Or(f.Topic, c.Input.Topics[0])+"-value")
 }
 
-// roles returns the names that the fields of a row have in a record that is made of it.
-func roles(c *config.Config) encode.Roles {
+// roles returns the names that the fields of a row have in a record that is made of it, which
+// may have a label alone.
+func roles(c *config.Config, labels bool) encode.Roles {
+	if field := c.Input.Labels.Field; labels && field != "" {
+		return encode.Roles{Labels: []string{field}}
+	}
 	r := encode.Roles{Labels: c.Input.Label, Several: len(c.Input.Label) > 1, Weight: c.Input.Weight, Key: c.Input.Key}
 	if len(r.Labels) == 0 { // of novelty
 		r.Labels = []string{"label", "y"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -42,6 +43,16 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	if err != nil {
 		return nil, err
 	}
+	if f.labels(c) {
+		d = decode.Config{Labels: roles(c, true).Labels, Infer: true, Depth: d.Depth, Missing: "impute", Unknown: "ignore", Task: d.Task}
+	}
+	if d.Late != nil { // by which records are joined, which is no input
+		d.Types = maps.Clone(d.Types)
+		for _, name := range []string{d.Late.Key, d.Late.Time} {
+			delete(d.Types, name)
+		}
+		d.Late = nil
+	}
 	d.Format, d.NoLabel = "", f.Unlabelled
 	file, err := files.Open(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
@@ -51,6 +62,12 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 		e.Log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
 	}
 	return fileRows{file}, nil
+}
+
+// labels reports whether the file has labels alone, for the topic of labels that come later
+// than their features.
+func (f *feedCommand) labels(c *config.Config) bool {
+	return f.Topic != "" && f.Topic == c.Input.Labels.Topic
 }
 
 type fileRows struct{ *decode.File }

@@ -1,5 +1,5 @@
-// Command windows prints the payments of docs/windows.md: 30,000 lines of CSV, of the seed
-// that is given, or with -json as one JSON object a line.
+// Command windows prints the payments of docs/windows.md as CSV, or with -json as one JSON
+// object a line: as many as -rows says, drawn with -seed.
 package main
 
 import (

@@ -111,7 +111,10 @@ func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 	case !time && (v.kind == text || v.kind == boolean):
 		return learner.Category(xxhash.Sum64(v.text)), nil
 	}
-	return 0, bad("columns", "%s is %v, want what windows need", quote(name), v)
+	if d.config.isWindowField(string(name), true) {
+		return 0, bad("columns", "%s is %v, want %s", quote(name), v, wanted[learner.TimeColumn])
+	}
+	return 0, bad("columns", "%s is %v, want text, a number or a boolean", quote(name), v)
 }
 
 // clearWindows makes the columns of windows missing, which the learner sets.

@@ -22,7 +22,8 @@ type Event struct {
 	Key    string    // of the row, as the learner knows it
 	X      []float64 // values as they were
 	Weight float64
-	Kept   []float64 // what grading the prediction takes, set by the caller
+	Class  int       // that was decided for; -1: none. Like Kept, it is set by the caller
+	Kept   []float64 // what grading the prediction takes
 
 	Time int64 // of the features, milliseconds since 1970
 }
@@ -31,18 +32,6 @@ type Event struct {
 type Example struct {
 	*Event
 	Label learner.Label
-}
-
-// Counts are totals since the model began.
-type Counts struct {
-	Matched       int64 `json:"matched"`       // labels that found their features, or the reverse
-	TimedOut      int64 `json:"timed_out"`     // features without a label within the TTL
-	Evicted       int64 `json:"evicted"`       // features that were dropped because too many waited
-	Late          int64 `json:"late"`          // labels after the TTL
-	Duplicate     int64 `json:"duplicate"`     // labels that a key has already
-	Contradicting int64 `json:"contradicting"` // labels of a key that has another
-	Unmatched     int64 `json:"unmatched"`     // labels that found no features within the TTL
-	Repeated      int64 `json:"repeated"`      // features of a key that has some already
 }
 
 // Join is the state of a join.
@@ -56,6 +45,8 @@ type Join struct {
 	entries map[string]*entry
 	queues  [kinds]queue
 	counts  Counts
+
+	bytes int64 // of the keys and values of all entries, without what is kept of predictions
 }
 
 // kind is what an entry is.
@@ -137,6 +128,7 @@ func (j *Join) expire(e *entry) (over []Example) {
 
 // drop removes an entry.
 func (j *Join) drop(e *entry) {
+	j.bytes -= e.bytes()
 	j.queues[e.kind].remove(e)
 	delete(j.entries, e.key)
 }
@@ -159,6 +151,7 @@ func (j *Join) add(e *entry) {
 	j.seq++
 	j.entries[e.key] = e
 	q.push(e)
+	j.bytes += e.bytes()
 }
 
 // Features has the features of a record wait for their label. If the label is there already,
@@ -231,27 +224,6 @@ func (j *Join) Label(key string, at int64, y learner.Label) (e *Event, kind stri
 
 // Rejects reports whether labels of a kind go to quarantine.
 func (j *Join) Rejects(kind string) bool { return j.config.rejects(kind) }
-
-// Counts returns the totals.
-func (j *Join) Counts() Counts { return j.counts }
-
-// Status is what waits now.
-type Status struct {
-	Counts
-	Pending int   `json:"pending"` // features
-	Early   int   `json:"early"`   // labels
-	Done    int   `json:"done"`    // keys that are remembered
-	Oldest  int64 `json:"oldest"`  // age of the features that expire first, in milliseconds
-}
-
-// Status returns the totals and what waits.
-func (j *Join) Status() Status {
-	s := Status{Counts: j.counts, Pending: len(j.queues[waiting]), Early: len(j.queues[early]), Done: len(j.queues[done])}
-	if s.Pending > 0 {
-		s.Oldest = max(0, j.clock-j.queues[waiting][0].event.Time)
-	}
-	return s
-}
 
 // digest returns a hash of a label, which is not 0.
 func digest(y learner.Label) uint64 {

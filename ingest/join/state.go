@@ -14,7 +14,7 @@ const Prefix = "join."
 
 const (
 	headFields    = 4 + 8 // clock, ahead, seq, values of a row, and Counts
-	waitingFields = 6     // until, seq, time, bytes of both keys, values kept
+	waitingFields = 7     // until, seq, time, bytes of both keys, values kept, class
 	earlyFields   = 7     // until, seq, time, bytes of the key, task, class, values
 	doneFields    = 4     // until, seq, bytes of the key, digest
 )
@@ -34,7 +34,7 @@ func (j *Join) State() []learner.Array {
 	for _, e := range j.sorted(waiting) {
 		v := e.event
 		dim = len(v.X)
-		wait = append(wait, e.until, e.seq, v.Time, int64(len(e.key)), int64(len(v.Key)), int64(len(v.Kept)))
+		wait = append(wait, e.until, e.seq, v.Time, int64(len(e.key)), int64(len(v.Key)), int64(len(v.Kept)), int64(v.Class))
 		keys = append(append(keys, e.key...), v.Key...)
 		rows, weights, kept = append(rows, v.X...), append(weights, v.Weight), append(kept, v.Kept...)
 	}
@@ -137,6 +137,8 @@ func Restore(c Config, arrays []learner.Array, inputs int, check func(kept []flo
 		e := &entry{kind: waiting, until: f[0], seq: f[1], event: v, key: r.key(f[3])}
 		v.Key = r.key(f[4])
 		v.Kept, kept = r.cut(kept, f[5])
+		v.Class = int(f[6])
+		r.require(f[6] >= -1 && f[6] < 1<<31, "class %d", f[6])
 		r.require(v.Weight > 0 && !math.IsInf(v.Weight, 0), "a weight is %v", v.Weight)
 		r.finite(v.Kept)
 		for k, x := range v.X {
@@ -236,5 +238,6 @@ func (r *reader) put(j *Join, e *entry) {
 	if r.require(!twice && e.seq >= 0 && e.seq < j.seq, "an entry comes twice or has the number %d of %d", e.seq, j.seq); r.err == nil {
 		j.entries[e.key] = e
 		j.queues[e.kind].push(e)
+		j.bytes += e.bytes()
 	}
 }

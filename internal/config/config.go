@@ -137,10 +137,10 @@ type Input struct {
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
 	// avro, protobuf: the encodings of Avro and of Protocol Buffers, whose schema is in
-	// input.registry or in input.schema. json-schema: JSON behind the id of a schema in a
-	// registry. cloudevents: JSON in the data of an event in structured mode. vw:
-	// a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which input.label
-	// is the index of the label. See docs/formats.md.
+	// input.registry or in input.schema. json-schema: JSON that is preceded by the id of its
+	// schema in a registry. cloudevents: JSON in the data of an event in structured mode.
+	// vw: a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which
+	// input.label is the index of the label. See docs/formats.md.
 	Format string `key:"format" default:"json" oneof:"formats"`
 
 	// File with a schema. With a registry, records are read as if they had been written with
@@ -392,7 +392,8 @@ type Learner struct {
 	// linear models that forget, smaller machines that follow changes and predictions from
 	// the last labels, by weights that follow their losses row by row; scorers mix the
 	// members that need no labels. auto: on for newton with the losses logistic, softmax and
-	// square; an existing model keeps what it was created with. See docs/mixture.md.
+	// square and an effort of 32 or more; an existing model keeps what it was created with.
+	// See docs/mixture.md.
 	Mixture string `key:"mixture" default:"auto" oneof:"auto on off"`
 
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the

@@ -56,7 +56,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "max_features: 5\n", `config.yaml:7:1: unknown key "max_features"; did you mean "learner.max_features"?`},
 		{least + "input.format: csv\n", `config.yaml:7:1: unknown key "input.format": write format: below input:`},
 		{strings.Replace(least, "bootstrap.servers: localhost:9092", "bootstrap:\n    servers: x:1", 1), `config.yaml:3:3: unknown key "bootstrap" in kafka; did you mean "bootstrap.servers"?`},
-		{least + "http:\n  qwertyuiop: 1\n", `config.yaml:8:3: unknown key "qwertyuiop" in http, which has listen, predict, tls.cert_file, tls.key_file, tls.client_ca_file, token_file`},
+		{least + "http:\n  qwertyuiop: 1\n", `config.yaml:8:3: unknown key "qwertyuiop" in http, which has listen, predict, tls.cert_file, tls.key_file, tls.client_ca_file, token_file, hosts`},
 		{least + "  label: again\n", `config.yaml:7:3: duplicate key input.label, first on line 6`},
 		{least + "input:\n  key: a\n", `config.yaml:7:1: duplicate key input, first on line 4`},
 		{least + "learner:\n  max_features: many\n", `config.yaml:8:17: learner.max_features: "many" is not a whole number`},

@@ -4,6 +4,7 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
@@ -122,6 +123,10 @@ type (
 
 		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 
+		Late *join.Status // what waits to be joined; nil if labels come with their rows
+
+		Windows *learner.WindowStatus // nil without windows
+
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
 
@@ -191,8 +196,8 @@ type (
 	// type memory.
 	Memory struct{ Limit int64 }
 
-	// Paused reports that too much of the input was bad. No more of it is decided until
-	// the model log has a RESUME.
+	// Paused reports that too much of the input was bad, or that its columns have changed.
+	// No more of it is decided until the model log has a RESUME.
 	Paused struct{ Why *modellog.Pause }
 
 	// Resumed reports that the model log has a RESUME of the pause.

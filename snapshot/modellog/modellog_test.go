@@ -205,9 +205,9 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 }
 
 // The other decisions are covered member by member: a change of any member,
-// except writer, reason and the columns, which do not affect what is learned, changes the chain.
+// except writer, reason, columns and output, which do not affect what is learned, changes the chain.
 func TestChainCoversEveryMemberOfADecision(t *testing.T) {
-	spared := []string{"Owner", "Chain", "Columns", "Reason", "By", "Writer", "Signed"}
+	spared := []string{"Owner", "Chain", "Columns", "Output", "Reason", "By", "Writer", "Signed"}
 	for _, r := range records(t) {
 		if _, ok := behind(0, r); !ok {
 			continue

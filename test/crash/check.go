@@ -172,7 +172,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 
 // fit runs accrete fit on the same examples.
 func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
-	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features)}
+	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--mixture", "off", "--max-features", strconv.Itoa(features)}
 	if w.mixed {
 		args = append(args, "--skip-bad", "--key", "card", "--columns", mixedColumns)
 	}

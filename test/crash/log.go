@@ -56,7 +56,7 @@ func (l *modelLog) poll(ctx context.Context) ([]modellog.Record, error) {
 		case *modellog.Claim:
 			l.chunks, l.rivals = false, false
 		case *modellog.Batch:
-			l.learned += r.Counts.Learned
+			l.learned += r.Counts.Learned + r.Counts.Labels
 			l.rows += r.Counts.Learned + r.Counts.Predicted
 		case *modellog.Chunk:
 			l.chunks, l.rivals = l.chunks || !r.Challenger, l.rivals || r.Challenger

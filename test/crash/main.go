@@ -9,6 +9,7 @@
 //	go run ./test/crash --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./test/crash --kills 100 --refit 20ms
 //	go run ./test/crash --kills 100 --mixed --scorers 20
+//	go run ./test/crash --kills 100 --late --examples 1000000
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
 //	go run ./test/crash --kills 300 --tail-loss 60
@@ -50,6 +51,7 @@ type options struct {
 	partitions int
 	exactly    bool
 	mixed      bool
+	late       bool
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -132,6 +134,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
 	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (internal/planted), which the checks have to find")
 	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, text, times, nested and missing values, columns that come and go, and 1 % garbage; the learners' memory is compared with the formula, and a scorer with the learner")
+	flag.BoolVar(&o.late, "late", false, "labels in a topic of their own, up to 2,000 events later, with duplicates, losses and time-outs; what is graded is compared with the predictions in the topic")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
@@ -146,6 +149,11 @@ func main() {
 		} else if s.Seconds > 0 {
 			s.print()
 		}
+		exit(stop, err)
+	}
+	if o.late {
+		s, err := alone(ctx, o, (*world).killLate)
+		json.NewEncoder(os.Stdout).Encode(s)
 		exit(stop, err)
 	}
 	if o.restarts > 0 {

@@ -18,7 +18,7 @@ type footprint struct {
 // listen returns the address of a model's metrics: the killed learners of a run with mixed
 // records have one, if no two of them run at once.
 func (w *world) listen(model string) string {
-	if !w.mixed || model != "crash" || w.options.zombies > 0 {
+	if !w.mixed && !w.options.late || model != "crash" || w.options.zombies > 0 {
 		return "off"
 	}
 	return w.metrics

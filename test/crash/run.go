@@ -51,7 +51,9 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 
 // alone runs f in a new world.
 func alone[S any](ctx context.Context, o options, f func(*world, context.Context) (S, error)) (s S, err error) {
-	o.partitions = 1
+	if !o.late {
+		o.partitions = 1
+	}
 	w, end, err := begin(ctx, o)
 	if err != nil {
 		return s, err

@@ -40,6 +40,8 @@ type world struct {
 	share   int    // examples fed for each fault other than the kills
 
 	toScore string // topic that the scorers read
+
+	joins *lateStream // with late labels
 }
 
 // begin builds the program, starts the broker and creates the topic.
@@ -152,7 +154,10 @@ func (w *world) prepare(ctx context.Context) error {
 	}
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
 	w.toScore = w.topic + "-asked"
-	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
+	if err := errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil)); err != nil || !w.options.late {
+		return err
+	}
+	return w.prepareLate(ctx)
 }
 
 // feed appends examples to the topic, up to the given number, round-robin over
@@ -162,7 +167,7 @@ func (w *world) feed(ctx context.Context, to int) error {
 	byPartition := make([][]ingest.Record, w.partitions)
 	for i := w.fed; i < to; i++ {
 		p := i % w.partitions
-		byPartition[p] = append(byPartition[p], ingest.Record{Time: w.began + int64(i), Key: strconv.AppendInt(nil, int64(i), 10), Value: w.values[i]})
+		byPartition[p] = append(byPartition[p], ingest.Record{Time: w.timeOf(i), Key: strconv.AppendInt(nil, int64(i), 10), Value: w.values[i]})
 	}
 	p := w.client.Producer()
 	for i, rs := range byPartition {
@@ -170,8 +175,18 @@ func (w *world) feed(ctx context.Context, to int) error {
 			return err
 		}
 	}
-	w.fed = to
+	if w.fed = to; w.joins != nil {
+		return w.feedLabels(ctx)
+	}
 	return nil
+}
+
+// timeOf returns the timestamp of an example.
+func (w *world) timeOf(i int) int64 {
+	if w.joins != nil {
+		return w.eventTime(i)
+	}
+	return w.began + int64(i)
 }
 
 // features is the number of random features of the killed models. It is small
@@ -193,7 +208,7 @@ refit: {every: %v, window: 500}
 http: {listen: "%s"}
 output: {delivery: %s}
 score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.mixedInput(), w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
+`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput(), w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}

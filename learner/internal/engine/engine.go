@@ -226,6 +226,7 @@ type Algorithm struct {
 	BlockSize    int  // default of the random features in a block
 	SmallerEarly bool // mini-batches are large, and smaller during the warm-up
 	FeatureBytes int  // memory of each random feature beside the State, at the default block size
+	PackedRows   int  // rows of which there is a copy of the inputs beside the State, in float32
 
 	// Loss returns the loss that a model of the task has where the configuration
 	// chooses this one; nil here and there stands for the one that suits the task.

@@ -30,7 +30,7 @@ func BenchmarkStep(b *testing.B) {
 func benchmarkStep(b *testing.B, size, dim int, h target.Head) {
 	const minibatch = 32
 	w := newEngine(engine.Problem{
-		Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1},
+		Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample},
 		Head:    h,
 		Dim:     dim, Prior: make([]float64, h.Scores()),
 		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},

@@ -16,7 +16,7 @@ import (
 func planted(h target.Head) *newton {
 	const dim, minibatch = 3, 32
 	w := newEngine(engine.Problem{
-		Options: engine.Options{BlockSize: 4, MaxFeatures: 8, Minibatch: minibatch, Seed: 1, Forest: 5},
+		Options: engine.Options{BlockSize: 4, MaxFeatures: 8, Minibatch: minibatch, Seed: 1, Forest: 5, Effort: rowVisitsPerExample},
 		Head:    h, Dim: dim, Prior: make([]float64, h.Scores()),
 		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
 	})

@@ -15,7 +15,7 @@ import (
 var Algorithm = engine.Algorithm{
 	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 rows; the most accurate",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, Forest: true, Effort: rowVisitsPerExample,
+	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, PackedRows: windowRows, Forest: true, Effort: rowVisitsPerExample,
 }
 
 // newton takes block-Newton steps on a window of the last rows. It keeps the scores

@@ -18,6 +18,9 @@ const (
 	// ShortFactorBytes and ResettingFactorBytes are the memory of the factors of each random
 	// feature, for each penalty.
 	ShortFactorBytes, ResettingFactorBytes = 2 * 4 * blockSize * 8, 4 * blockSize * 8
+
+	// PackedRows are the rows of the windows of both engines.
+	PackedRows = shortRows + resettingRows
 )
 
 // shortEnsemble and resettingEnsemble have no averages: they would know rows that are to be

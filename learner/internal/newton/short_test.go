@@ -15,7 +15,7 @@ import (
 func TestThinEnginesTakeFewerStepsOnceTheWindowIsFull(t *testing.T) {
 	const minibatch = 32
 	w := NewShort(engine.Problem{
-		Options: engine.Options{BlockSize: 2, MaxFeatures: 1 << 12, Minibatch: minibatch, Seed: 1},
+		Options: engine.Options{BlockSize: 2, MaxFeatures: 1 << 12, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample},
 		Head:    target.Head{Task: target.Regression, Loss: loss.Square{}, Scales: []target.Scale{{Deviation: 1}}}, Dim: 1, Prior: []float64{0},
 		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
 	}).(*newton)

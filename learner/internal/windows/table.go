@@ -13,23 +13,9 @@ const (
 	// begins again: what put its time ahead was wrong.
 	staleRows = 8
 
-	// setSize is the number of different values that are told apart for a key.
-	setSize = 32
-
 	// maxTime bounds times in seconds, so that their differences are exact enough.
 	maxTime = 1e15
 )
-
-// cell is the statistics of one half-life, as of the time of the slot.
-type cell struct {
-	rows     float64 // their weight
-	weight   float64 // of those with a value
-	mean     float64 // NaN before the first value
-	variance float64
-}
-
-// distinct is a value and the time of its last row.
-type distinct struct{ value, at float64 }
 
 // slot is what is known of a key.
 type slot struct {
@@ -40,9 +26,6 @@ type slot struct {
 	set        int32 // number of distinct values
 	prev, next int32 // in the order in which the keys were seen, the last one first; -1: none
 }
-
-// observed is a row as its key sees it. Its time is NaN if there is none.
-type observed struct{ at, value, other float64 }
 
 // table is the state of a group.
 type table struct {
@@ -100,12 +83,6 @@ func (t *table) copied(e entry, into *slot) entry {
 
 func (s *slot) begin(key uint64) {
 	*s = slot{key: key, clock: math.NaN(), held: observed{at: math.NaN()}, prev: -1, next: -1}
-}
-
-func clearCells(cells []cell) {
-	for i := range cells {
-		cells[i] = cell{mean: math.NaN()}
-	}
 }
 
 // row sets the features of x, and adds it if add.
@@ -268,43 +245,5 @@ func (t *table) push(e entry, o observed) {
 	}
 	if e.set != nil && !missing(o.other) {
 		e.remember(o.other, o.at)
-	}
-}
-
-// observe adds a value of weight a: the update of West (1979) for the mean and the variance,
-// which does not subtract large sums from each other.
-func (c *cell) observe(v, a float64) {
-	switch total := c.weight + a; {
-	case missing(v) || total == 0:
-	case missing(c.mean):
-		c.weight, c.mean, c.variance = total, v, 0
-	default:
-		r, d := a/total, v-c.mean
-		c.mean += float64(d * r)
-		c.variance = (1 - r) * (c.variance + float64(float64(d*d)*r))
-		c.weight = total
-	}
-}
-
-// remember notes that a value of the set was there at a time. A new one replaces the one
-// that was not there for the longest time, if it is later and there is no room.
-func (e entry) remember(v, at float64) {
-	oldest := 0
-	for i := range e.set[:e.slot.set] {
-		d := &e.set[i]
-		if d.value == v {
-			d.at = max(d.at, at)
-			return
-		}
-		if d.at < e.set[oldest].at {
-			oldest = i
-		}
-	}
-	switch {
-	case e.slot.set < setSize:
-		e.set[e.slot.set] = distinct{v, at}
-		e.slot.set++
-	case at > e.set[oldest].at:
-		e.set[oldest] = distinct{v, at}
 	}
 }

@@ -58,6 +58,7 @@ type History struct {
 	Timeline timeline.Timeline // of the errors
 
 	join *join.Join // nil unless labels come late
+	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
 
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 

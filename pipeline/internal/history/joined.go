@@ -55,10 +55,15 @@ func (h *History) Late() (join.Status, bool) {
 	return h.join.Status(), true
 }
 
+// Joined returns the number of rows of the last BATCH that were learned with the label of
+// another record, or with that for no label.
+func (h *History) Joined() int64 { return h.late }
+
 // joined returns b with its records joined: an item for each row, and those that go to
 // quarantine.
 func (h *History) joined(b *Decided) *Decided {
 	h.join.SetTimeout(b.timeout)
+	h.late = 0
 	j := joining{History: h, in: b, out: *b}
 	j.out.Items, j.out.Batch = make([]Item, 0, len(b.Items)), learner.Batch{}
 	j.out.Batch.Reset(len(b.Schema.Columns))
@@ -169,6 +174,7 @@ var reasons = map[string]string{
 // learn adds the row of an event with its label.
 func (j *joining) learn(it Item, e *join.Event, y learner.Label) {
 	it.event, it.predicted = e, true
+	j.late++
 	j.append(it, e.X, y, e.Weight, e.Key)
 }
 
@@ -194,14 +200,13 @@ func (h *History) keep(b *Decided, rows *learner.Batch, pass *learner.PredictedB
 		items = items[1:]
 		switch {
 		case it.predicted:
-			rows.SetKept(i, it.event.Kept[1:])
+			rows.SetKept(i, it.event.Kept)
 		case it.event != nil:
-			class := -1.0
+			it.event.Class = -1
 			if pass.Task == learner.Classification && pass.Size > 0 {
-				class = float64(h.encoder.Class(pass.Decision, pass.Row(i)))
+				it.event.Class = h.encoder.Class(pass.Decision, pass.Row(i))
 			}
-			kept := h.Learner.Keep([]float64{class}, pass, i)
-			it.event.Kept = slices.Clone(kept)
+			it.event.Kept = h.Learner.Keep(pass, i)
 		}
 	}
 }
@@ -213,7 +218,7 @@ func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it 
 	if y.Task == learner.Classification {
 		class := -1
 		if it.predicted {
-			class = int(it.event.Kept[0])
+			class = it.event.Class
 		}
 		h.measure(of, row, class, y.Class, weight)
 	} else if _, graded := pass.Loss(i); graded {
@@ -227,14 +232,6 @@ func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it 
 	h.rows, h.scratch = sha256.Sum256(append(s, it.event.Key...)), s
 }
 
-// checkKept returns an error for a kept prediction that keep cannot have made.
-func (h *History) checkKept(kept []float64) error {
-	if len(kept) == 0 || kept[0] < -1 || kept[0] != float64(int(kept[0])) {
-		return fmt.Errorf("join: a kept prediction without its class")
-	}
-	return h.Learner.CheckKept(kept[1:])
-}
-
 // thawJoin restores the Join that copied has saved.
 func (h *History) thawJoin(arrays []learner.Array) error {
 	in, err := record.ReadOptions(h.options)
@@ -245,6 +242,6 @@ func (h *History) thawJoin(arrays []learner.Array) error {
 		}
 		return nil
 	}
-	h.join, err = join.Restore(*in.Late, arrays, len(h.Schema.Columns), h.checkKept)
+	h.join, err = join.Restore(*in.Late, arrays, len(h.Schema.Columns), h.Learner.CheckKept)
 	return err
 }

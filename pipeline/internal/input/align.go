@@ -41,7 +41,7 @@ func (s *Source) aligned(took []Span, room int) (n int) {
 		}
 		f := &s.feeds[first]
 		run := min(1, len(f.fetch.Records))
-		for run > 0 && run < min(room-n, len(f.fetch.Records)) && s.at(f.in.Topic, &f.fetch.Records[run]) <= next {
+		for run > 0 && run < min(room-n, len(f.fetch.Records)) && s.at(f.in.Topic, &f.fetch.Records[run]) < next {
 			run++
 		}
 		n += s.from(f, &took[first], run)

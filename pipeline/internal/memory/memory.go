@@ -12,20 +12,25 @@ import (
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × publication + read + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + window + tables + 3 × BATCH + 11 × publication + read + refit + late)
 //
 // where
 //
 //	snapshot     bytes of the largest snapshot so far, five times: the learning model, the
 //	             serving model, the copy, its encoding, and what a step needs
-//	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
-//	             several for a column that is a category or a time. With learner.memory,
-//	             the features that it allows a model of one score instead of max_features
+//	frequencies  max_features, and 2,048 more for a mixture, × (inputs + 1) × 4 bytes, with
+//	             the inputs that the model sees: several for a column that is a category or a
+//	             time. With learner.memory, the features that it allows a model of one score
+//	             instead of max_features
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
-//	             and 24,000 bytes for each tree of a forest: its nodes, and the leaves of the
+//	             and 32,000 bytes for each tree of a forest: its nodes, and the leaves of the
 //	             rows of the window; 4.2 MB for learner.variance
-//	tables       for each category with statistics and for each table of keys, 32,768 × (56 + 8 × targets) bytes, where
-//	             two classes are one target and there are at most 16
+//	window       rows of the windows that the algorithm and a mixture have (learner.PackedRows)
+//	             × inputs × 4 bytes, a copy of those in the snapshot
+//	tables       for each category with statistics and for each table of keys,
+//	             32,768 × (56 + 8 × targets) bytes, where two classes are one target and there
+//	             are at most 16; for each window of input.windows, keys × (104 + 32 × half-lives)
+//	             bytes, and 512 more with distinct
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned
 //	publication  bytes of the predictions and quarantined records of a BATCH, of which
@@ -39,6 +44,9 @@ import (
 //	refit        with refit.every: window × (8 × max_features + 256) bytes for the features,
 //	             rows and records, 8 × p² bytes for the normal equations if
 //	             p = 2 × max_features + 1 is at most 2,100, and 32 MiB to read
+//	late         with input.labels: what waits at most so far, for each features, label or key
+//	             that is remembered 400 bytes and its key, and for features 8 bytes for each
+//	             of their values and of those of their prediction
 //	2            the growth of the heap before Go's garbage collector runs
 //	64 MiB       the program, its stacks and its connections
 //
@@ -48,11 +56,12 @@ type Estimate struct {
 	Model    learner.Config
 	Features int64 // max_features
 	Factors  int64 // bytes
+	Rows     int64 // of windows with a copy of the inputs
 	Refit    int64 // bytes, see the function Refit; 0 without refits
 	Snapshot int64 // bytes, of the largest so far
 	Dim      int64 // inputs
 
-	tables, read, batch, publication int64
+	tables, read, batch, publication, late int64
 }
 
 const (
@@ -72,7 +81,7 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Rows*m.Dim+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late)
 }
 
 // features returns the maximum of random features.
@@ -103,6 +112,16 @@ func (m *Estimate) Encodes(inputs int, tables int64) bool {
 		return false
 	}
 	m.Dim, m.tables = max(m.Dim, int64(inputs)), max(m.tables, tables)
+	return true
+}
+
+// Waits updates the maximum of the bytes that wait to be joined. It reports whether the limit
+// has changed.
+func (m *Estimate) Waits(bytes int64) bool {
+	if bytes <= m.late {
+		return false
+	}
+	m.late = bytes + bytes/8
 	return true
 }
 

@@ -62,7 +62,12 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	for i := range all {
 		all[i].Type = decode.WithFormat(all[i].Type, in.Types[all[i].Name])
 	}
-	return append(all, notInputs(in.Types)...), nil
+	for _, c := range notInputs(in.Types) {
+		if !slices.ContainsFunc(all, func(o Column) bool { return o.Name == c.Name }) { // windows are computed from it
+			all = append(all, c)
+		}
+	}
+	return all, nil
 }
 
 // notInputs returns the fields that are declared not to be columns.

@@ -72,7 +72,7 @@ func (o *cluster) topics(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range o.c.Input.Topics {
+	for _, name := range o.c.Input.LearnedTopics() {
 		if err := o.input(ctx, name); err != nil {
 			return err
 		}

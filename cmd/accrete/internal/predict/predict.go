@@ -26,14 +26,14 @@ import (
 type Command struct {
 	env.ConfigFlags
 	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
-	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save (default: the newest snapshot in the model log that the configuration names)."`
+	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save or export --snapshot (default: the newest snapshot in the model log that the configuration names)."`
 	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
 	Explain bool   `help:"Add what each column adds to the score, compared with the mean row, as a member explanation of JSON; implies --json (docs/audit.md)."`
 	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first; standard error has their number by reason, with the first line of each."`
 }
 
 func (Command) Help() string {
-	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, prediction.LABEL for each of several labels, or score and threshold for novelty), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
+	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, prediction.LABEL for each of several labels, or score and threshold for novelty), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line; rows of other formats as JSON lines. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
 }
 
 func (Command) Examples() string {

@@ -67,7 +67,7 @@ func (q *Replay) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
-	to := slices.Concat(c.Input.Topics, c.Score.Topics)
+	to := slices.Concat(c.Input.LearnedTopics(), c.Score.Topics)
 	slices.Sort(to)
 	done, failed := quarantine.Replay{
 		Client: client, Topic: topic, To: slices.Compact(to), Limit: q.Limit, DryRun: q.DryRun, Now: time.Now, Report: e.WarnOfRetry,

@@ -96,8 +96,15 @@ func (w *Watch) learned(ev event.Learned) {
 	w.labels.Red(w.labelled.observe(ev.Counts.Learned, ev.Counts.Predicted, time.Now()))
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
+	if ev.Windows != nil {
+		m.Windows.Add(ev.Windows, w.windows)
+		w.windows = ev.Windows
+	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if s := ev.Late; s != nil {
+		w.late(s)
+	}
 	if f := ev.Deviation; f != nil {
 		for _, q := range f.Quantiles {
 			m.Deviation(q.Tau, q.Pinball, q.Below, nil)

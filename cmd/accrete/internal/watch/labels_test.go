@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A stream whose labels end is reported after 25 s, one with a label every minute only
-// after twenty minutes, and one that has never had labels, or has nothing at all, never.
+// If labels have arrived every second, their absence is reported after 25 s; if they have
+// arrived every minute, after 20 minutes; and if there have never been any, not at all.
 func TestLabelsThatEndAreReported(t *testing.T) {
 	for _, c := range []struct {
 		every   time.Duration // between batches with labels, for an hour

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -28,6 +29,8 @@ type Report struct {
 	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot in this run; null before the first
 	Seconds           float64        `json:"seconds"`
 
+	Late *join.Status `json:"late,omitempty"` // what waits to be joined with its label
+
 	*deviation.Figures // of the recent predictions; nil for the square loss and for classes
 
 	task learner.Task
@@ -38,6 +41,9 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))
+	if r.Late != nil {
+		b.WriteString(", " + lateText(r.Late))
+	}
 	if r.Quarantined > 0 {
 		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))
 	}

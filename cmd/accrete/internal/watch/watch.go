@@ -41,7 +41,9 @@ type Watch struct {
 
 	drifts learner.Drifts // number of alarms up to the last batch
 	shifts int64          // likewise, of the monitor of the inputs
-	shift  lastShift
+
+	windows *learner.WindowStatus // of the last BATCH
+	shift   lastShift
 
 	labelled labelled
 }

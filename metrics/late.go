@@ -1,0 +1,35 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Late has the collectors of labels that come later than their features.
+type Late struct {
+	waiting *prometheus.GaugeVec
+	oldest  prometheus.Gauge
+	labels  *prometheus.CounterVec
+	was     map[string]int64
+}
+
+// SetLate sets what waits now, by kind, the age in milliseconds of the features that expire
+// first, and the totals since the model began, by outcome.
+func (l *Learner) SetLate(waiting map[string]int, oldest int64, totals map[string]int64) {
+	for kind, n := range waiting {
+		l.late.waiting.WithLabelValues(kind).Set(float64(n))
+	}
+	l.late.oldest.Set(float64(oldest) / 1000)
+	for outcome, n := range totals {
+		l.late.labels.WithLabelValues(outcome).Add(float64(n - l.late.was[outcome]))
+		l.late.was[outcome] = n
+	}
+}
+
+func newLate(r prometheus.Registerer) *Late {
+	l := &Late{
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "accrete_late_waiting", Help: "What waits to be joined (input.labels): features without a label, labels without features, and keys that are remembered because they are done."}, []string{"kind"}),
+		oldest:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "accrete_late_oldest_seconds", Help: "Age of the features that have waited longest for their label, in event time."}),
+		labels:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "accrete_late_labels_total", Help: "Labels and features since the model was created, by outcome: matched labels; features that timed_out or were evicted; labels that were late, duplicate, contradicting or unmatched; repeated features."}, []string{"outcome"}),
+		was:     map[string]int64{},
+	}
+	r.MustRegister(l.waiting, l.oldest, l.labels)
+	return l
+}
