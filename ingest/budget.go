@@ -16,6 +16,7 @@ import (
 // unless Sharing tells how to release them.
 type Budget struct {
 	limit int64
+	whole *Budget // that this is a part of; nil for a whole one
 
 	mu      sync.Mutex
 	busy    bool  // a Poll decompresses, or waits for everything to be released
@@ -28,6 +29,14 @@ type Budget struct {
 // NewBudget returns a Budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget {
 	return &Budget{limit: bytes, changed: make(chan struct{})}
+}
+
+// Part returns a Budget of one n-th of b, at least 1 byte, for a reader that must not wait
+// for the others to release what they hold. Most of b includes the bytes of its parts.
+func (b *Budget) Part(n int) *Budget {
+	p := NewBudget(max(1, b.limit/int64(max(1, n))))
+	p.whole = b
+	return p
 }
 
 // Most returns the largest number of bytes that were in memory at any time: those
@@ -43,10 +52,21 @@ func (b *Budget) Most() int64 {
 // Release returns bytes to the budget: Fetched.Held, once none of its records is in
 // use.
 func (b *Budget) Release(bytes int64) {
+	b.count(-bytes, 0)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.held -= bytes
 	b.tell()
+}
+
+// count adds to the bytes that are held and to those that wait, of b and of its whole.
+func (b *Budget) count(held, waiting int64) {
+	for ; b != nil; b = b.whole {
+		b.mu.Lock()
+		b.held += held
+		b.waiting += waiting
+		b.most = max(b.most, b.held+b.waiting)
+		b.mu.Unlock()
+	}
 }
 
 func (b *Budget) tell() {
@@ -97,22 +117,16 @@ func (b *Budget) alone(ctx context.Context, drop func() bool) error {
 
 // leave ends the turn that enter began. bytes is the memory of the records read.
 func (b *Budget) leave(bytes int64) {
+	b.count(bytes, 0)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.busy = false
-	b.held += bytes
-	b.most = max(b.most, b.held+b.waiting)
 	b.tell()
 }
 
 // arrives accounts for a response that waits for its turn, and with a negative
 // number for one that no longer does.
-func (b *Budget) arrives(bytes int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting += bytes
-	b.most = max(b.most, b.held+b.waiting)
-}
+func (b *Budget) arrives(bytes int64) { b.count(0, bytes) }
 
 // recordBytes is the memory of a record without its key, value and headers.
 const recordBytes = int64(unsafe.Sizeof(Record{}))

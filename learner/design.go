@@ -155,5 +155,6 @@ func (m *Model) part() serving.Part {
 		Decision: m.decision, Intervals: m.intervals, Mixture: m.static, BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling, Head: m.head, Dim: m.dim, Metric: m.given,
 		Fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second, Leverage: at.Leverage},
 		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, Kept: kept,
+		Windows: m.windows,
 	}
 }

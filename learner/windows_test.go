@@ -78,6 +78,13 @@ func TestWindowsDependOnTheOrderAlone(t *testing.T) {
 			t.Errorf("looking predicts %v, the learner %v", got, want)
 		}
 	}
+	again, err := NewModel(looking.Serving())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := looking.Predict(alone).Values, again.Predict(alone).Values; !reflect.DeepEqual(got, want) || again.Windows().Keys != 10 {
+		t.Errorf("a model from its own arrays predicts %v, want %v", got, want)
+	}
 	if s := looking.Windows(); s.Keys != 10 || s.Bytes > s.MaxBytes {
 		t.Errorf("%+v", s)
 	}

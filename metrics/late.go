@@ -18,7 +18,7 @@ func (l *Learner) SetLate(waiting map[string]int, oldest int64, totals map[strin
 	}
 	l.late.oldest.Set(float64(oldest) / 1000)
 	for outcome, n := range totals {
-		l.late.labels.WithLabelValues(outcome).Add(float64(n - l.late.was[outcome]))
+		l.late.labels.WithLabelValues(outcome).Add(float64(max(0, n-l.late.was[outcome])))
 		l.late.was[outcome] = n
 	}
 }

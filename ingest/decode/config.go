@@ -67,8 +67,8 @@ const (
 	maxClassName = 256 // bytes
 )
 
-// Effective returns c with all defaults filled in, or an error if c is invalid.
-func (c Config) Effective() (Config, error) {
+// withDefaults returns c with the defaults of its limits and of what is done with values.
+func (c Config) withDefaults() Config {
 	if c.MaxClasses == 0 {
 		c.MaxClasses = 256
 	}
@@ -87,6 +87,12 @@ func (c Config) Effective() (Config, error) {
 	if c.Unknown == "" {
 		c.Unknown = "quarantine"
 	}
+	return c
+}
+
+// Effective returns c with all defaults filled in, or an error if c is invalid.
+func (c Config) Effective() (Config, error) {
+	c = c.withDefaults()
 	switch {
 	case len(c.Labels) == 0:
 		c.Labels = nil

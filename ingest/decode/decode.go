@@ -120,6 +120,8 @@ func New(c Config, s Schema) (*Decoder, error) {
 		s.Columns = c.expand(c.Columns)
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
+	} else if err := c.hasWindows(s.Columns); err != nil {
+		return nil, err
 	}
 	if len(s.Classes) > c.MaxClasses {
 		return nil, fmt.Errorf("max_classes is %d, but the model has learned %d", c.MaxClasses, len(s.Classes))

@@ -37,6 +37,8 @@ func (c *Config) checkLate() error {
 		return fmt.Errorf("input.labels: records of format %s need a topic of labels, and a key that is input.key, the key of the record or a header", f.name)
 	case c.Late.Label == "" && c.Label == "" && c.Labels == nil:
 		return errors.New("input.labels: set input.label to the field that has the label")
+	case c.Labels != nil && (c.Late.Timeout != "" || c.Late.Label != ""):
+		return errors.New("input.labels: on_timeout and field are for one label: want drop, and no field, with several fields in input.label")
 	}
 	if _, declared := c.Types[path]; field && !declared && !slices.Contains(c.Columns, path) && path != c.Key {
 		types := map[string]string{path: ID}
@@ -60,6 +62,7 @@ func (d *Decoder) lateLabel(b []byte) (label learner.Label, err *Error) {
 	if err := d.checkJSON(b); err != nil {
 		return label, err
 	}
+	d.fresh = d.fresh[:0] // of a record that was rejected
 	class := ""
 	if d.config.Labels != nil {
 		d.noLabels()

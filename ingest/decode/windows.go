@@ -140,6 +140,23 @@ func (c *Config) windowColumns() (names []string) {
 	return names
 }
 
+// hasWindows returns an error if a model with these columns lacks any that windows need.
+func (c *Config) hasWindows(columns []string) error {
+	if len(c.Windows) == 0 {
+		return nil
+	}
+	known := make(map[string]bool, len(columns))
+	for _, name := range columns {
+		known[name] = true
+	}
+	for _, name := range append(c.windowColumns(), c.windowFields()...) {
+		if !known[name] {
+			return fmt.Errorf("input.windows: the model has no column %s", quote(name))
+		}
+	}
+	return nil
+}
+
 // windowType returns the type of a column that windows have added.
 func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
 	if len(d.config.Windows) == 0 {

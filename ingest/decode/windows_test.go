@@ -104,6 +104,7 @@ func TestInvalidWindowsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"key=card":                          "want 1 to 16 half-lives",
 		"key=card over=1x":                  "not a duration",
+		"key=card over=1e-310d":             "not a duration",
 		"key=card over=1h,60m":              "duplicate half-life",
 		"key=card over=1h features=mean":    "needs the option of",
 		"key=card over=1h features=median":  "unknown feature",
@@ -111,6 +112,7 @@ func TestInvalidWindowsAreRefused(t *testing.T) {
 		"key=y over=1h":                     "is the label",
 		"key=card over=1h keys=0.5":         "not a whole number",
 		"key=card over=1h ke=5":             "did you mean key",
+		"key=card over=1h key=shop":         "duplicate option",
 		"key=card over=1h of=at":            "want a column of numbers",
 		"key=card over=1h lateness=forever": "not a duration",
 		"key=card over=1h,2h;":              "half-life",
@@ -136,6 +138,9 @@ func TestInvalidWindowsAreRefused(t *testing.T) {
 		if _, err := d.Decode([]byte(bad)); err == nil || len(d.Schema().Columns) > 0 {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+	if _, err := New(paid, Schema{Columns: []string{"amount"}}); err == nil || !strings.Contains(err.Error(), "no column") {
+		t.Errorf("a model without the columns of the windows: %v", err)
 	}
 	if s := (learner.WindowFeature)(99).String(); s != "invalid" {
 		t.Error(s)

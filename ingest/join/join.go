@@ -41,6 +41,7 @@ type Join struct {
 
 	clock   int64 // largest time; math.MinInt64 before the first record
 	ahead   int64 // a time too far ahead of clock, not confirmed yet; 0: none
+	behind  int64 // number of successive times too far behind clock
 	seq     int64 // of the next entry
 	entries map[string]*entry
 	queues  [kinds]queue
@@ -48,6 +49,10 @@ type Join struct {
 
 	bytes int64 // of the keys and values of all entries, without what is kept of predictions
 }
+
+// maxBehind is the number of successive times behind that of a Join after which it goes back
+// to them. A slow partition may have a few, and going back for it only delays what expires.
+const maxBehind = 8
 
 // kind is what an entry is.
 type kind uint8
@@ -85,14 +90,22 @@ func (j *Join) SetTimeout(y learner.Label) { j.timeout = y }
 // features whose time is over, with the label for these, the first to expire first.
 //
 // A time that is further ahead than everything that waits would last, as a single wrong
-// clock may produce, counts only if the next record confirms it.
+// clock may produce, counts only if the next record confirms it. After maxBehind successive
+// times that are as far behind, the time of the Join is the last of them: what had put it
+// ahead was wrong.
 func (j *Join) Advance(to int64) (over []Example) {
 	far := j.config.TTL + j.config.Grace
 	switch {
 	case j.clock == math.MinInt64:
 		j.clock = to
+	case j.clock-to > far:
+		if j.behind++; j.behind == maxBehind {
+			j.clock, j.behind = to, 0
+		}
+		j.ahead = 0
+		return nil
 	case to-j.clock > far && j.ahead == 0:
-		j.ahead = to
+		j.ahead, j.behind = to, 0
 		return nil
 	case to-j.clock > far:
 		to = min(to, j.ahead)
@@ -100,7 +113,7 @@ func (j *Join) Advance(to int64) (over []Example) {
 	default:
 		j.clock = max(j.clock, to)
 	}
-	j.ahead = 0
+	j.ahead, j.behind = 0, 0
 	for k := range j.queues {
 		q := &j.queues[k]
 		for len(*q) > 0 && (*q)[0].until < j.clock {
@@ -178,13 +191,24 @@ func (j *Join) Features(key string, e *Event) (label learner.Label, repeated boo
 	return was.label, false
 }
 
-// Labelled notes features that have come with their label.
+// Labelled notes features that have come with their label. They take the place of what waits
+// with the same key.
 func (j *Join) Labelled(key string, at int64, y learner.Label) {
-	if was := j.entries[key]; was != nil {
-		if was.kind == done {
-			return
-		}
+	switch was := j.entries[key]; {
+	case was == nil:
+	case was.kind == early:
 		j.drop(was)
+		if digest(was.label) == digest(y) {
+			j.counts.Duplicate++
+		} else {
+			j.counts.Contradicting++
+		}
+	case was.kind == waiting:
+		j.drop(was)
+		j.counts.Repeated++
+	default:
+		j.counts.Repeated++
+		return
 	}
 	j.add(&entry{key: key, kind: done, until: at + j.config.TTL + j.config.Grace, learned: digest(y)})
 }

@@ -17,6 +17,7 @@ type slow struct {
 	began  bool
 	clock  int64
 	ahead  int64
+	behind int
 	seq    int64
 	all    []*slowEntry
 	counts Counts
@@ -80,15 +81,21 @@ func (s *slow) advance(to int64) (over []string) {
 	switch {
 	case !s.began:
 		s.clock, s.began = to, true
+	case to < s.clock-far:
+		s.ahead = 0
+		if s.behind++; s.behind == 8 {
+			s.clock, s.behind = to, 0
+		}
+		return nil
 	case to > s.clock+far && s.ahead == 0:
-		s.ahead = to
+		s.ahead, s.behind = to, 0
 		return nil
 	case to > s.clock+far:
 		s.clock = min(to, s.ahead)
 	default:
 		s.clock = max(s.clock, to)
 	}
-	s.ahead = 0
+	s.ahead, s.behind = 0, 0
 	for _, kind := range []string{"features", "label", "done"} {
 		for {
 			var expired []*slowEntry
@@ -160,6 +167,24 @@ func (s *slow) label(key string, at int64, y int) (matched bool, kind string) {
 	return false, ""
 }
 
+func (s *slow) labelled(key string, at int64, y int) {
+	if was := s.find(key); was != nil {
+		switch {
+		case was.kind != "label":
+			s.counts.Repeated++
+		case was.label == y:
+			s.counts.Duplicate++
+		default:
+			s.counts.Contradicting++
+		}
+		if was.kind == "done" {
+			return
+		}
+		s.drop(was)
+	}
+	s.add(slowEntry{key: key, kind: "done", until: at + s.c.TTL + s.c.Grace, label: y})
+}
+
 func class(y int) learner.Label { return learner.Label{Task: learner.Classification, Class: y} }
 
 // A Join does the same as the list, for random records in nearly the order of their times,
@@ -171,7 +196,7 @@ func TestJoinIsThatOfAList(t *testing.T) {
 		c := Config{TTL: 100, Grace: int64(rng.IntN(2)) * 20, Pending: []int{3, 20, 1000}[rng.IntN(3)], Timeout: "no"}
 		j, s := New(c), &slow{c: c}
 		j.SetTimeout(class(7))
-		now, keys := int64(1000), 30+rng.IntN(200)
+		now, keys, wrong := int64(1000), 30+rng.IntN(200), 0
 		for n := range 400 {
 			now += int64(rng.IntN(8))
 			if rng.IntN(50) == 0 {
@@ -179,7 +204,10 @@ func TestJoinIsThatOfAList(t *testing.T) {
 			}
 			at := now - int64(rng.IntN(30))
 			if rng.IntN(60) == 0 {
-				at += 100_000 // a wrong clock
+				wrong = 1 + rng.IntN(3)
+			}
+			if wrong > 0 {
+				at, wrong = at+100_000, wrong-1 // a wrong clock
 			}
 			key := fmt.Sprint("k", rng.IntN(keys))
 			var gone []string
@@ -192,7 +220,11 @@ func TestJoinIsThatOfAList(t *testing.T) {
 			if want := s.advance(at); !slices.Equal(gone, want) {
 				t.Fatalf("seed %d, record %d: the time of %v is over, want %v", seed, n, gone, want)
 			}
-			if rng.IntN(2) == 0 {
+			if rng.IntN(10) == 0 {
+				y := rng.IntN(2)
+				j.Labelled(key, at, class(y))
+				s.labelled(key, at, y)
+			} else if rng.IntN(2) == 0 {
 				e := &Event{Key: key, Time: at, X: []float64{float64(n), 1}, Weight: 1, Kept: []float64{float64(n)}}
 				y, repeated := j.Features(key, e)
 				want, twice := s.features(key, at)
@@ -233,7 +265,7 @@ func TestJoinIsThatOfAList(t *testing.T) {
 func restored(t *testing.T, c Config, j *Join) *Join {
 	t.Helper()
 	state := j.State()
-	again, err := Restore(c, state, 2, func([]float64) error { return nil })
+	again, err := Restore(c, state, rows(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +273,36 @@ func restored(t *testing.T, c Config, j *Join) *Join {
 		t.Fatal("a Join that was restored is saved as other arrays")
 	}
 	return again
+}
+
+// rows returns the checks of a model whose rows have that many values.
+func rows(inputs int) Checks {
+	return Checks{inputs, func([]float64) error { return nil }, func(learner.Label) error { return nil }}
+}
+
+// A clock that was wrong for several records, from the first on or later, does not stay: the
+// features after it wait for their labels.
+func TestTimeGoesBackAfterAWrongClock(t *testing.T) {
+	for _, right := range []int64{0, 5} {
+		j, at := New(Config{TTL: 100, Pending: 100}), int64(1000)
+		next := func(step int64) { at += step; j.Advance(at) }
+		for range right {
+			next(1)
+		}
+		for range int64(3) {
+			j.Advance(at + 1e6)
+		}
+		for i := range 12 {
+			next(1)
+			j.Features(fmt.Sprint(i), &Event{Time: at, Weight: 1})
+		}
+		next(1)
+		for i := range 12 {
+			if e, kind := j.Label(fmt.Sprint(i), at, class(1)); e == nil {
+				t.Errorf("%d right records before the wrong ones: the label of features %d is %q", right, i, kind)
+			}
+		}
+	}
 }
 
 // What no Join has saved is refused, whatever is wrong with it.
@@ -251,7 +313,6 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	j.Features("a", &Event{Key: "a", Time: 1, X: []float64{1, 2}, Weight: 1, Kept: []float64{0, 0}})
 	j.Label("b", 2, learner.Label{Task: learner.Regression, Value: 3, More: []float64{4}})
 	j.Labelled("c", 2, class(1))
-	fine := func([]float64) error { return nil }
 	for i := range j.State() {
 		for _, damage := range []func(a *learner.Array){
 			func(a *learner.Array) { a.Name += "x" },
@@ -270,16 +331,20 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		} {
 			state := j.State()
 			damage(&state[i])
-			if _, err := Restore(c, state, 2, fine); err == nil {
+			if _, err := Restore(c, state, rows(2)); err == nil {
 				t.Errorf("%s was restored with damage: %+v", j.State()[i].Name, state[i])
 			}
 		}
 	}
-	if _, err := Restore(c, j.State(), 3, fine); err == nil {
+	if _, err := Restore(c, j.State(), rows(3)); err == nil {
 		t.Error("rows of another number of inputs were restored")
 	}
-	if _, err := Restore(c, j.State(), 2, func([]float64) error { return fmt.Errorf("no") }); err == nil {
+	no := fmt.Errorf("no")
+	if _, err := Restore(c, j.State(), Checks{2, func([]float64) error { return no }, rows(2).Label}); err != no {
 		t.Error("a prediction that the model cannot have made was restored")
+	}
+	if _, err := Restore(c, j.State(), Checks{2, rows(2).Kept, func(learner.Label) error { return no }}); err != no {
+		t.Error("a label that the model cannot learn was restored")
 	}
 	rest, own := Split(append([]learner.Array{{Name: "counters"}}, append(j.State(), learner.Array{Name: "windows.x"})...))
 	if len(rest) != 2 || len(own) != len(j.State()) {

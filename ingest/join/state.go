@@ -13,7 +13,7 @@ import (
 const Prefix = "join."
 
 const (
-	headFields    = 4 + 8 // clock, ahead, seq, values of a row, and Counts
+	headFields    = 5 + 8 // clock, ahead, behind, seq, values of a row, and Counts
 	waitingFields = 7     // until, seq, time, bytes of both keys, values kept, class
 	earlyFields   = 7     // until, seq, time, bytes of the key, task, class, values
 	doneFields    = 4     // until, seq, bytes of the key, digest
@@ -48,7 +48,7 @@ func (j *Join) State() []learner.Array {
 		over = append(over, e.until, e.seq, int64(len(e.key)), int64(e.learned))
 		keys = append(keys, e.key...)
 	}
-	head := []int64{j.clock, j.ahead, j.seq, int64(dim)}
+	head := []int64{j.clock, j.ahead, j.behind, j.seq, int64(dim)}
 	for _, n := range j.counts.totals() {
 		head = append(head, *n)
 	}
@@ -100,17 +100,22 @@ func Split(all []learner.Array) (rest, own []learner.Array) {
 	return all, nil
 }
 
-// Restore returns a Join with the state in some arrays, which may come from anywhere. check
-// returns an error for what was not kept by the model of the snapshot; inputs is the
-// number of values of its rows, or 0 if it has none yet.
-func Restore(c Config, arrays []learner.Array, inputs int, check func(kept []float64) error) (*Join, error) {
-	r := &reader{in: arrays}
+// Checks are what a Join that is restored asks of the model that it belongs to.
+type Checks struct {
+	Inputs int                         // values of its rows; 0 if it has none yet
+	Kept   func(kept []float64) error  // returns an error for what its learner cannot have kept
+	Label  func(y learner.Label) error // returns an error for a label that it cannot learn
+}
+
+// Restore returns a Join with the state in some arrays, which may come from anywhere.
+func Restore(c Config, arrays []learner.Array, model Checks) (*Join, error) {
+	r := &reader{in: arrays, model: model}
 	head := take[int64](r, "head", headFields)
 	wait, soon, over := take[int64](r, "waiting", waitingFields), take[int64](r, "early", earlyFields), take[int64](r, "done", doneFields)
 	r.keys = take[byte](r, "keys", 1)
 	dim := 1
-	if r.err == nil && len(head) == headFields && head[3] > 0 {
-		dim = int(head[3])
+	if r.err == nil && len(head) == headFields && head[4] > 0 {
+		dim = int(head[4])
 	}
 	rows, weights := take[float64](r, "x", dim), take[float64](r, "weights", 1)
 	kept, values := take[float64](r, "kept", 1), take[float64](r, "values", 1)
@@ -121,53 +126,23 @@ func Restore(c Config, arrays []learner.Array, inputs int, check func(kept []flo
 		return nil, r.err
 	case len(r.in) > 0 || len(head) != headFields:
 		return nil, fmt.Errorf("join: %d arrays too many, %d values in front", len(r.in), len(head))
-	case len(rows) != n*dim || len(weights) != n || n > 0 && int(head[3]) != inputs:
-		return nil, fmt.Errorf("join: %d rows of %d values and %d weights for %d keys, the model has %d inputs", len(rows)/dim, head[3], len(weights), n, inputs)
 	case n > c.Pending || len(soon) > c.Pending*earlyFields || len(over) > c.Pending*doneFields:
 		return nil, fmt.Errorf("join: more entries than the limit of %d", c.Pending)
+	case len(weights) != n || n == 0 && len(rows) > 0 || n > 0 && (int(head[4]) != model.Inputs || len(rows) != n*dim):
+		return nil, fmt.Errorf("join: %d values of rows of %d and %d weights for %d keys, the model has %d inputs", len(rows), head[4], len(weights), n, model.Inputs)
 	}
-	j.clock, j.ahead, j.seq = head[0], head[1], head[2]
+	j.clock, j.ahead, j.behind, j.seq = head[0], head[1], head[2], head[3]
+	r.require(j.behind >= 0 && j.behind < maxBehind, "%d successive times behind", j.behind)
 	for i, to := range j.counts.totals() {
-		*to = head[4+i]
+		*to = head[headFields-8+i]
 		r.require(*to >= 0, "a count is negative")
 	}
 	for i := range n {
-		f := wait[i*waitingFields:]
-		v := &Event{Time: f[2], X: rows[i*dim : (i+1)*dim : (i+1)*dim], Weight: weights[i]}
-		e := &entry{kind: waiting, until: f[0], seq: f[1], event: v, key: r.key(f[3])}
-		v.Key = r.key(f[4])
-		v.Kept, kept = r.cut(kept, f[5])
-		v.Class = int(f[6])
-		r.require(f[6] >= -1 && f[6] < 1<<31, "class %d", f[6])
-		r.require(v.Weight > 0 && !math.IsInf(v.Weight, 0), "a weight is %v", v.Weight)
-		r.finite(v.Kept)
-		for k, x := range v.X {
-			r.require(!math.IsInf(x, 0), "a value is infinite")
-			if x != x {
-				v.X[k] = math.NaN() // one of its representations
-			}
-		}
-		if r.err == nil {
-			if err := check(v.Kept); err != nil {
-				r.err = err
-			}
-		}
-		r.put(j, e)
+		v := &Event{X: rows[i*dim : (i+1)*dim : (i+1)*dim], Weight: weights[i]}
+		kept = r.event(j, v, wait[i*waitingFields:], kept)
 	}
 	for i := range len(soon) / earlyFields {
-		f := soon[i*earlyFields:]
-		e := &entry{kind: early, until: f[0], seq: f[1], time: f[2], key: r.key(f[3])}
-		var v []float64
-		v, values = r.cut(values, f[6])
-		r.require(len(v) > 0 && len(v) <= learner.MaxTargets && f[4] >= 1 && f[4] <= 2 && f[5] >= 0 && f[5] < 1<<31, "an invalid label")
-		r.finite(v)
-		if r.err == nil {
-			e.label = learner.Label{Task: learner.Task(f[4]), Class: int(f[5]), Value: v[0]}
-			if len(v) > 1 {
-				e.label.More = v[1:]
-			}
-		}
-		r.put(j, e)
+		values = r.early(j, soon[i*earlyFields:], values)
 	}
 	for i := range len(over) / doneFields {
 		f := over[i*doneFields:]
@@ -182,9 +157,48 @@ func Restore(c Config, arrays []learner.Array, inputs int, check func(kept []flo
 
 // reader reads arrays, up to the first error.
 type reader struct {
-	in   []learner.Array
-	keys []byte
-	err  error
+	in    []learner.Array
+	keys  []byte
+	model Checks
+	err   error
+}
+
+// event adds a row that waits, and returns the values that follow those that are kept of it.
+func (r *reader) event(j *Join, v *Event, f []int64, kept []float64) (rest []float64) {
+	e := &entry{kind: waiting, until: f[0], seq: f[1], event: v, key: r.key(f[3])}
+	v.Time, v.Key, v.Class = f[2], r.key(f[4]), int(f[6])
+	v.Kept, rest = r.cut(kept, f[5])
+	r.require(f[6] >= -1 && f[6] < 1<<31, "class %d", f[6])
+	r.require(v.Weight > 0 && !math.IsInf(v.Weight, 0), "a weight is %v", v.Weight)
+	r.finite(v.Kept)
+	for k, x := range v.X {
+		r.require(!math.IsInf(x, 0), "a value is infinite")
+		if x != x {
+			v.X[k] = math.NaN() // one of its representations
+		}
+	}
+	if r.err == nil {
+		r.err = r.model.Kept(v.Kept)
+	}
+	r.put(j, e)
+	return rest
+}
+
+// early adds a label that waits, and returns the values that follow its own.
+func (r *reader) early(j *Join, f []int64, values []float64) (rest []float64) {
+	e := &entry{kind: early, until: f[0], seq: f[1], time: f[2], key: r.key(f[3])}
+	v, rest := r.cut(values, f[6])
+	r.require(len(v) > 0 && len(v) <= learner.MaxTargets && f[4] >= 1 && f[4] <= 2 && f[5] >= 0 && f[5] < 1<<31, "an invalid label")
+	r.finite(v)
+	if r.err == nil {
+		e.label = learner.Label{Task: learner.Task(f[4]), Class: int(f[5]), Value: v[0]}
+		if len(v) > 1 {
+			e.label.More = v[1:]
+		}
+		r.err = r.model.Label(e.label)
+	}
+	r.put(j, e)
+	return rest
 }
 
 func (r *reader) require(ok bool, format string, args ...any) {

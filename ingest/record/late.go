@@ -74,7 +74,7 @@ func joined(c *join.Config, source string, r *ingest.Record, key []byte) (l Late
 	if len(key) > maxJoinKey {
 		return l, fmt.Errorf("its key, by which labels are joined, has %d bytes, the limit is %d", len(key), maxJoinKey)
 	}
-	l.Key, l.Time = string(key), r.Time
+	l.Key, l.Time = string(key), timestamp(r)
 	if c.Time != "" {
 		l.Time, err = decode.TimeAt(r.Value, c.Time)
 	}
@@ -85,7 +85,7 @@ func joined(c *join.Config, source string, r *ingest.Record, key []byte) (l Late
 // one that has none.
 func TimeOf(c *join.Config, r *ingest.Record) int64 {
 	if c.Time == "" {
-		return r.Time
+		return timestamp(r)
 	}
 	if r.Unread == nil && r.Value != nil {
 		if at, err := decode.TimeAt(r.Value, c.Time); err == nil {
@@ -94,6 +94,13 @@ func TimeOf(c *join.Config, r *ingest.Record) int64 {
 	}
 	return math.MinInt64
 }
+
+// maxTime bounds times, in milliseconds, so that the TTL can be added to them. decode.TimeAt
+// has the same bound.
+const maxTime = 1e15
+
+// timestamp returns the timestamp of a record, which may be any number.
+func timestamp(r *ingest.Record) int64 { return max(-maxTime, min(maxTime, r.Time)) }
 
 // maxJoinKey bounds the keys that labels are joined by, in bytes, because a model holds many
 // of them.

@@ -66,6 +66,12 @@ func (v *validation) labels() {
 	case v.Input.Format != "json" && l.Time != "":
 		v.add("input.labels.time", "%s needs format json, not %s", l.Time, v.Input.Format)
 	}
+	if len(v.Input.Label) > 1 && c.Timeout != "" {
+		v.add("input.labels.on_timeout", "%s is one label, but input.label has %d fields: want drop", quote(c.Timeout), len(v.Input.Label))
+	}
+	if len(v.Input.Label) > 1 && l.Field != "" {
+		v.add("input.labels.field", "%s is one field, but input.label has %d: leave the option out", quote(l.Field), len(v.Input.Label))
+	}
 	if path, ok := late.Field(l.Key); ok && v.Input.Format != "json" {
 		v.add("input.labels.key", "%s needs format json, not %s: use input.key, the key of the record or a header", fmt.Sprint(path), v.Input.Format)
 	}

@@ -98,8 +98,12 @@ func chunkOwner(b []byte) Owner {
 // except the last; a size of 0 means the maximum. It also returns the Manifest
 // that completes them, with the fields that are known before the append;
 // Fold.Finish fills in the rest. The chunks share the file's memory. The errors
-// are those of DecodeServing: Split does not verify the file.
+// are those of DecodeServing, and ErrLimit for a file above DefaultLimit, which Assemble
+// would not read: Split does not verify the file.
 func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
+	if n := int64(len(file)); n > snapshot.DefaultLimit {
+		return nil, nil, fmt.Errorf("%w: snapshot of %d bytes, the limit is %d", snapshot.ErrLimit, n, snapshot.DefaultLimit)
+	}
 	if size <= 0 || size > chunkSize {
 		size = chunkSize
 	}

@@ -34,11 +34,16 @@ var options = []string{"key", "of", "distinct", "time", "over", "features", "lat
 
 // Parse reads the form that String writes.
 func Parse(s string) (w Window, err error) {
+	given := map[string]bool{}
 	for _, option := range strings.Fields(s) {
 		name, text, found := strings.Cut(option, "=")
 		if !found || text == "" {
 			return w, fmt.Errorf("%s: want options such as key=card of=amount over=1h,7d", strconv.Quote(option))
 		}
+		if given[name] {
+			return w, fmt.Errorf("duplicate option %s", strconv.Quote(name))
+		}
+		given[name] = true
 		if err := w.Set(name, strings.Split(text, ",")); err != nil {
 			return w, err
 		}
@@ -96,7 +101,7 @@ func Seconds(s string) (seconds float64, err error) {
 	d, err := time.ParseDuration(s)
 	for unit, length := range map[string]float64{"d": 86400, "w": 7 * 86400} {
 		if digits, is := strings.CutSuffix(s, unit); is {
-			if v, err := strconv.ParseFloat(digits, 64); err == nil && v > 0 && v <= 1e6 {
+			if v, err := strconv.ParseFloat(digits, 64); err == nil && v >= 1e-12 && v <= 1e6 {
 				return v * length, nil
 			}
 		}

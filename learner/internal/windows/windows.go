@@ -71,6 +71,7 @@ type Group struct {
 const (
 	MaxHalfLives = 16
 	MaxKeys      = 10_000_000
+	minSeconds   = 1e-9 // of a half-life
 	maxSeconds   = 1e12 // of a half-life or of the lateness
 	maxGroups    = 64
 )
@@ -121,7 +122,7 @@ func (g *Group) check(dim int, to map[int]bool) error {
 		return fmt.Errorf("windows: %d half-lives, want 1 to %d", len(g.HalfLives), MaxHalfLives)
 	}
 	for _, h := range g.HalfLives {
-		if !(h > 0 && h <= maxSeconds) {
+		if !(h >= minSeconds && h <= maxSeconds) {
 			return fmt.Errorf("windows: a half-life of %v s", h)
 		}
 	}

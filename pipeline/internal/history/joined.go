@@ -242,6 +242,19 @@ func (h *History) thawJoin(arrays []learner.Array) error {
 		}
 		return nil
 	}
-	h.join, err = join.Restore(*in.Late, arrays, len(h.Schema.Columns), h.Learner.CheckKept)
+	h.join, err = join.Restore(*in.Late, arrays, join.Checks{
+		Inputs: len(h.Schema.Columns), Kept: h.Learner.CheckKept,
+		Label: func(y learner.Label) error { return h.checkLabel(y, max(1, len(in.Labels))) },
+	})
 	return err
+}
+
+// checkLabel returns an error if no decoder with the schema of h, and with that many targets,
+// returns the label.
+func (h *History) checkLabel(y learner.Label, targets int) error {
+	switch task := y.Task.String(); {
+	case task != h.Schema.Task, y.Task == learner.Classification && y.Class >= len(h.Schema.Classes), y.Targets() != targets:
+		return fmt.Errorf("join: a label of task %s, class %d and %d targets, want %s, one of %d and %d", task, y.Class, y.Targets(), h.Schema.Task, len(h.Schema.Classes), targets)
+	}
+	return nil
 }

@@ -13,7 +13,23 @@ import (
 //
 // What is taken depends on what has arrived, as it always does: the model log has the
 // outcome.
-func (s *Source) Align(at func(topic string, r *ingest.Record) int64) { s.at = at }
+//
+// Each input reads within its own part of the budget: if they shared it, those that wait for
+// another one could hold what that one needs to read on.
+func (s *Source) Align(at func(topic string, r *ingest.Record) int64) {
+	s.at = at
+	for i := range s.feeds {
+		s.feeds[i].reads = s.share(len(s.feeds))
+	}
+}
+
+// share returns the budget of one of n inputs.
+func (s *Source) share(n int) *ingest.Budget {
+	if s.at == nil {
+		return s.budget
+	}
+	return s.budget.Part(n)
+}
 
 // aligned is collect in the order of the times.
 func (s *Source) aligned(took []Span, room int) (n int) {

@@ -1,14 +1,18 @@
 package input
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // The records of all inputs are taken by their times, of one input in their order, in BATCHes
@@ -71,5 +75,60 @@ func TestAlignedRecordsWaitForThoseOfAnInputThatHasMore(t *testing.T) {
 	s.accept(arrival{feed: 1, idle: true})
 	if n := s.collect(took, 10); n != 1 || took[0].To != 2 {
 		t.Errorf("%d records, %+v, want the one that is left", n, took)
+	}
+}
+
+// Inputs that are read in the order of their times come to their end within any budget: none
+// holds what another one needs to read on.
+func TestAlignedRecordsAreReadWithinAnyBudget(t *testing.T) {
+	const n, partitions = 40, 4
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // or it would wait for itself
+	defer cancel()
+	c, in := kafkatest.Client(t), kafkatest.Name("aligned")
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprintf("%06d", i)
+	}
+	kafkatest.Fill(t, c, in, partitions, values[:n/2])
+	kafkatest.Fill(t, c, in, partitions, values[n/2:])
+	ins, err := Open(ctx, c, []string{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSource(c, ins, []int64{n / partitions, n / partitions, n / partitions, n / partitions}, false, ingest.NewBudget(1), func(event.Event) {})
+	s.Align(func(_ string, r *ingest.Record) int64 {
+		at, _ := strconv.ParseInt(string(r.Value), 10, 64)
+		return at
+	})
+	reading, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		s.Run(reading)
+		close(done)
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+	var got []string
+	for {
+		spans, _, err := s.Take(ctx, 7, time.Millisecond)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v after %v", err, got)
+		}
+		var some []string
+		for _, sp := range spans {
+			for _, r := range sp.Records {
+				some = append(some, string(r.Value))
+			}
+		}
+		slices.Sort(some) // they are merged where they are joined
+		got = append(got, some...)
+	}
+	if !slices.Equal(got, values) {
+		t.Errorf("took %v", got)
 	}
 }

@@ -57,7 +57,7 @@ func (s *Source) from(f *feed, sp *Span, most int) int {
 
 // usedUp releases the response of f and lets its fetcher continue.
 func (s *Source) usedUp(f *feed) {
-	s.budget.Release(f.fetch.Held)
+	f.reads.Release(f.fetch.Held)
 	f.fetch.Records, f.fetch.Held = nil, 0
 	f.more <- struct{}{}
 }

@@ -7,14 +7,17 @@ type feed struct {
 	in    *Partition
 	taken int64 // first offset not taken
 	fetch ingest.Fetched
-	gap   bool          // fetch has no records because they are lost
-	more  chan struct{} // signals the fetcher that fetch is used up
-	idle  bool          // the input was at its end when fetch was empty
-	first int64         // time of the first record of fetch, if timed; see Source.Align
+	gap   bool           // fetch has no records because they are lost
+	more  chan struct{}  // signals the fetcher that fetch is used up
+	reads *ingest.Budget // for fetch, and what the fetcher has read ahead
+	idle  bool           // the input was at its end when fetch was empty
+	first int64          // time of the first record of fetch, if timed; see Source.Align
 	timed bool
 }
 
-func newFeed(in *Partition) feed { return feed{in: in, taken: in.Next, more: make(chan struct{}, 1)} }
+func newFeed(in *Partition, reads *ingest.Budget) feed {
+	return feed{in: in, taken: in.Next, more: make(chan struct{}, 1), reads: reads}
+}
 
 func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.gap }
 

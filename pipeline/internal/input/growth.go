@@ -66,8 +66,12 @@ func (s *Source) added(ctx context.Context, known *growth) (feeds []feed, err er
 	if err != nil {
 		return nil, err
 	}
+	inputs := len(first) - known.Count
+	for _, topic := range s.names {
+		inputs += topic.Count
+	}
 	for p := known.Count; p < len(first); p++ {
-		feeds = append(feeds, newFeed(&Partition{Topic: known.Topic, ID: known.ID, Partition: int32(p), Next: first[p]}))
+		feeds = append(feeds, newFeed(&Partition{Topic: known.Topic, ID: known.ID, Partition: int32(p), Next: first[p]}, s.share(inputs)))
 	}
 	return feeds, nil
 }

@@ -34,7 +34,7 @@ type Source struct {
 	client *ingest.Client
 	ends   []int64        // offset of each input at which reading stops; nil: follow
 	gaps   bool           // continue after lost input; otherwise it is an error
-	budget *ingest.Budget // for the bytes that are read ahead
+	budget *ingest.Budget // for the bytes that are read ahead, of all feeds
 	report func(event.Event)
 
 	feeds    []feed
@@ -52,7 +52,7 @@ type Source struct {
 func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
 	s := &Source{client: client, budget: budget, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: PartitionsEvery}
 	for _, in := range ins {
-		s.feeds = append(s.feeds, newFeed(in))
+		s.feeds = append(s.feeds, newFeed(in, budget))
 		if n := len(s.names); n == 0 || s.names[n-1].Topic != in.Topic {
 			s.names = append(s.names, growth{Topic: in.Topic, ID: in.ID})
 		}
@@ -81,7 +81,7 @@ func (s *Source) Run(ctx context.Context) {
 
 func (s *Source) follow(ctx context.Context, i int, f feed) {
 	in, offset, more := f.in, f.taken, f.more
-	w := newWitness(s.client, in, s.budget, s.report)
+	w := newWitness(s.client, in, f.reads, s.report)
 	idle := false // the last arrival says so
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
@@ -98,7 +98,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 			s.arrive(ctx, arrival{feed: i, err: err})
 			return
 		case got.Next == offset:
-			s.budget.Release(got.Held)
+			f.reads.Release(got.Held)
 			s.report(lag(in, offset, &got))
 			if s.at != nil && !idle && offset >= got.End {
 				if idle = true; !s.arrive(ctx, arrival{feed: i, idle: true}) {
