@@ -14,8 +14,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// gate compares the predictions that a scorer would make with what the learner has learned with
-// those of the snapshot served, for the same records. It is owned by the goroutine that learns, and does not influence what is learned.
+// gate compares the predictions that a scorer would make with the current state of the learner
+// to those of the snapshot served, for the same records. It is owned by the goroutine that
+// learns, and does not influence what is learned.
 type gate struct {
 	config GateConfig
 	tau    float64 // of a quantile; 0: other losses

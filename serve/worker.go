@@ -111,7 +111,11 @@ func (w *worker) prepare(ctx context.Context, rs []ingest.Record) (canary bool, 
 		return false, err
 	}
 	if m := w.CanaryModel(); m != nil {
-		if err := w.canary.use(m, w.output.MaxMessageBytes, &w.config); err != nil {
+		limit := w.output.MaxMessageBytes
+		if w.config.Canary.Shadow != "" {
+			limit = w.shadow.MaxMessageBytes
+		}
+		if err := w.canary.use(m, limit, &w.config); err != nil {
 			w.config.Report(CanaryFailed{err})
 		} else {
 			predictors = append(predictors, &w.canary)

@@ -19,6 +19,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/metric"
+	"github.com/accrete-ml/accrete/pipeline"
 )
 
 // With this variable set the test binary runs as accrete, so that tests can
@@ -107,6 +108,7 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("while: %w", config.ErrInvalid), exit.Refused},
 		{config.Problems{{Text: "bad"}}, exit.Refused},
 		{context.Canceled, exit.Failed},
+		{fmt.Errorf("%w: x", pipeline.ErrChanged), exit.Refused},
 		{fmt.Errorf("%w: x", ingest.ErrUnreachable), exit.Later},
 		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), exit.Refused},
 		{fmt.Errorf("%w: x", ingest.ErrDenied), exit.Refused},

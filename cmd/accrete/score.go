@@ -102,7 +102,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	form, err := setup.Form(ctx, c, c.Score.Output)
+	form, err := scoreForm(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -43,6 +46,20 @@ func canaryOf(c *config.Config) serve.Canary {
 		return serve.Canary{}
 	}
 	return serve.Canary{Model: c.Score.Canary, Log: pipeline.LogTopic(c.Score.Canary), Share: c.Score.CanaryShare, Shadow: c.Score.CanaryOutput}
+}
+
+// scoreForm returns the form of scores, whose schema it registers for their topics. Answers
+// over HTTP are JSON.
+func scoreForm(ctx context.Context, c *config.Config) (form record.Form, err error) {
+	if len(c.Score.Topics) == 0 {
+		return form, nil
+	}
+	if topic := c.Score.CanaryOutput; topic != "" {
+		if _, err := setup.Form(ctx, c, topic); err != nil {
+			return form, err
+		}
+	}
+	return setup.Form(ctx, c, c.Score.Output)
 }
 
 // canary reports what the second model does.

@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// errContent reports bytes that are no prediction.
-var errContent = errors.New("it is no prediction")
+// errContent reports bytes that are not a prediction.
+var errContent = errors.New("not a prediction")
 
 // readAvro reads what appendAvro has written.
 func readAvro(b []byte) (*Content, error) {

@@ -2,14 +2,11 @@ package record
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -68,128 +65,10 @@ func (r *Redaction) Value(v []byte) (out []byte, ok bool) {
 	if !r.mentioned(v) {
 		return v, true
 	}
-	return r.object(nil, v, ""), true
-}
-
-// mentioned reports whether v may have one of the fields. A name can be spelled with escapes.
-func (r *Redaction) mentioned(v []byte) bool {
-	if bytes.IndexByte(v, '\\') >= 0 {
-		return true
+	if out, changed := r.object(nil, v, ""); changed {
+		return out, true
 	}
-	for path := range r.fields {
-		if bytes.Contains(v, []byte(path[strings.LastIndexByte(path, '.')+1:])) {
-			return true
-		}
-	}
-	return false
-}
-
-// envelopes are members whose fields are named like those of the record.
-var envelopes = []string{"input.", "data.", "features."}
-
-// at returns what happens to the field at path, and whether there may be fields below it.
-func (r *Redaction) at(path string) (redacted, hashed, below bool) {
-	for _, e := range envelopes {
-		if path+"." == e {
-			return false, false, true
-		}
-		rest, in := strings.CutPrefix(path, e)
-		if in {
-			if redacted, hashed, below = r.at(rest); redacted || below {
-				return redacted, hashed, below
-			}
-		}
-	}
-	if hashed, redacted = r.fields[path]; redacted {
-		return true, hashed, false
-	}
-	for f := range r.fields {
-		below = below || strings.HasPrefix(f, path+".")
-	}
-	return false, false, below
-}
-
-// object appends the object v without the fields in it. Its members have this path before
-// their names.
-func (r *Redaction) object(to, v []byte, path string) []byte {
-	d := json.NewDecoder(bytes.NewReader(v))
-	d.UseNumber()
-	d.Token()
-	to = append(to, '{')
-	begin := len(to)
-	for d.More() {
-		from := d.InputOffset()
-		name, err := d.Token()
-		s, isName := name.(string)
-		to2 := d.InputOffset()
-		var value json.RawMessage
-		if err != nil || !isName || d.Decode(&value) != nil {
-			break // not in valid JSON
-		}
-		redacted, hashed, below := r.at(path + s)
-		if redacted && !hashed {
-			continue
-		}
-		if len(to) > begin {
-			to = append(to, ',')
-		}
-		to = append(append(to, bytes.TrimLeft(v[from:to2], ", \t\r\n")...), ':')
-		switch {
-		case hashed:
-			to = r.hashed(to, value)
-		case below:
-			to = r.within(to, value, path+s+".")
-		default:
-			to = append(to, value...)
-		}
-	}
-	return append(to, '}')
-}
-
-// within appends a value that may have fields below it. A list of lists, in which no path
-// leads further, is null.
-func (r *Redaction) within(to []byte, value json.RawMessage, path string) []byte {
-	switch value[0] {
-	case '{':
-		return r.object(to, value, path)
-	case '[':
-		var all []json.RawMessage
-		if json.Unmarshal(value, &all) != nil {
-			return append(to, "null"...)
-		}
-		to = append(to, '[')
-		for i, v := range all {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			switch v[0] {
-			case '{':
-				to = r.object(to, v, path)
-			case '[':
-				to = append(to, "null"...)
-			default:
-				to = append(to, v...)
-			}
-		}
-		return append(to, ']')
-	}
-	return append(to, value...)
-}
-
-// hashed appends the hash of a value: of the text of a string, and of any other value as it
-// is spelled.
-func (r *Redaction) hashed(to []byte, value json.RawMessage) []byte {
-	text := []byte(value)
-	var s string
-	if value[0] == '"' && json.Unmarshal(value, &s) == nil {
-		text = []byte(s)
-	}
-	name, h := "sha256", hash.Hash(sha256.New())
-	if len(r.key) > 0 {
-		name, h = "hmac-sha256", hmac.New(sha256.New, r.key)
-	}
-	h.Write(text)
-	return fmt.Appendf(to, `"%s:%s"`, name, hex.EncodeToString(h.Sum(nil)))
+	return v, true
 }
 
 // Reason returns what may be said of why a record with the value v is invalid: all of it, if
@@ -203,7 +82,7 @@ func (r *Redaction) Reason(err error, v []byte) error {
 		text, named := err.Error(), false
 		for path := range r.fields {
 			for name := range strings.SplitSeq(path, ".") {
-				named = named || strings.Contains(text, name)
+				named = named || strings.Contains(text, quotedPart(name))
 			}
 		}
 		if !named {
@@ -211,6 +90,16 @@ func (r *Redaction) Reason(err error, v []byte) error {
 		}
 	}
 	return bare(err, "output.redact")
+}
+
+// quotedPart returns the beginning of a name as reasons quote it, which may shorten it.
+func quotedPart(name string) string {
+	const most = 32 // bytes
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "")
+	}
+	quoted := strconv.Quote(name)
+	return quoted[1 : len(quoted)-1]
 }
 
 // Sample returns what may be shown of a value: nothing if the fields cannot be found in it.

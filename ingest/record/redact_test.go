@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -31,7 +32,10 @@ func TestFieldsAreRemovedOrHashed(t *testing.T) {
 		`{"features":{"email":"a@b.c","x":1}}`:                                  `{"features":{"email":"sha256:` + sum + `","x":1}}`,
 		`{"specversion":"1.0","data":{"features":{"customer":{"name":"Eve"}}}}`: `{"specversion":"1.0","data":{"features":{"customer":{}}}}`,
 		`{"x":"nothing to find"}`:                                               `{"x":"nothing to find"}`,
-		`{"id":17}`:                                                             fmt.Sprintf(`{"id":"sha256:%x"}`, sha256.Sum256([]byte("17"))),
+		`{"x": "not \"email\"", "y": 1}`:                                        `{"x": "not \"email\"", "y": 1}`,
+		`{"email.work":"Eve"}`:                                                  fmt.Sprintf(`{"email.work":"sha256:%x"}`, sha256.Sum256([]byte("Eve"))),
+		`{"customer":"{\"name\":\"Eve\",\"city\":\"Bonn\"}"}`:                   `{"customer":"{\"city\":\"Bonn\"}"}`,
+		`{"id":17}`: fmt.Sprintf(`{"id":"sha256:%x"}`, sha256.Sum256([]byte("17"))),
 	} {
 		if got, ok := r.Value([]byte(in)); !ok || string(got) != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
@@ -55,6 +59,33 @@ func TestFieldsAreRemovedOrHashed(t *testing.T) {
 		if _, err := NewRedaction(bad, nil); !errors.Is(err, ErrRedaction) {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// A field may have the name of an envelope, and what is nested in envelopes takes no more time
+// and memory than other records.
+func TestEnvelopes(t *testing.T) {
+	r, err := NewRedaction([]string{"data", "input.a", "b"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`{"data":"Eve","x":1}`:                    `{"x":1}`,
+		`{"data":{"x":"Eve"},"features":{"b":1}}`: `{"features":{}}`,
+		`{"input":{"a":1,"b":2,"c":3}}`:           `{"input":{"c":3}}`,
+	} {
+		if got, ok := r.Value([]byte(in)); !ok || string(got) != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+	const levels = 5000
+	deep := []byte(strings.Repeat(`{"features":`, levels) + `"` + strings.Repeat("b", 1<<16) + `"` + strings.Repeat("}", levels))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, ok := r.Value(deep)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; !ok || n > uint64(100*len(deep)) {
+		t.Errorf("%d bytes are allocated for a record of %d", n, len(deep))
 	}
 }
 

@@ -44,7 +44,7 @@ func (c Config) Check() error {
 			return fmt.Errorf("is %q: want a URL such as https://registry.example.com:8081", text)
 		}
 		if u.User != nil {
-			return errors.New("has a password: set input.registry.username and input.registry.password_file")
+			return errors.New("has a password: set username and password_file beside it")
 		}
 	}
 	secrets := c.Username + c.Password + c.PasswordFile + c.TokenFile + c.CAFile + c.CertificateFile + c.KeyFile
@@ -84,13 +84,13 @@ type Client struct {
 // New returns a Client. It reads the files of c, but sends nothing.
 func New(c Config) (*Client, error) {
 	if err := c.Check(); err != nil {
-		return nil, fmt.Errorf("input.registry.url %w", err)
+		return nil, fmt.Errorf("registry.url %w", err)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	security := auth.Security{Protocol: "SSL", CAFile: c.CAFile, CertificateFile: c.CertificateFile, KeyFile: c.KeyFile}
 	var err error
 	if transport.TLSClientConfig, err = security.TLS(); err != nil {
-		return nil, fmt.Errorf("input.registry: %w", err)
+		return nil, fmt.Errorf("registry: %w", err)
 	}
 	if transport.TLSClientConfig == nil {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -98,7 +98,7 @@ func New(c Config) (*Client, error) {
 	client, err := sr.NewClient(sr.URLs(c.URLs...), sr.UserAgent("accrete"),
 		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout}), sr.PreReq(c.authenticate))
 	if err != nil {
-		return nil, fmt.Errorf("input.registry.url: %w", err)
+		return nil, fmt.Errorf("registry.url: %w", err)
 	}
 	return &Client{sr: client, schemas: map[string]decode.Writer{}, unknown: map[string]time.Time{}}, nil
 }
@@ -109,7 +109,7 @@ func (c Config) authenticate(r *http.Request) error {
 	case c.TokenFile != "":
 		token, err := auth.FirstLine(c.TokenFile)
 		if err != nil {
-			return fmt.Errorf("input.registry.token_file: %w", err)
+			return fmt.Errorf("registry.token_file: %w", err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
 	case c.Username != "":
@@ -117,7 +117,7 @@ func (c Config) authenticate(r *http.Request) error {
 		if c.PasswordFile != "" {
 			var err error
 			if password, err = auth.FirstLine(c.PasswordFile); err != nil {
-				return fmt.Errorf("input.registry.password_file: %w", err)
+				return fmt.Errorf("registry.password_file: %w", err)
 			}
 		}
 		r.SetBasicAuth(c.Username, password)
@@ -142,6 +142,10 @@ func status(err error) (code int, ok bool) {
 	return 0, false
 }
 
+// ErrRefused reports a request that a registry refuses, and would refuse again: a schema that
+// is invalid or incompatible with those before it, or missing permission.
+var ErrRefused = errors.New("the schema registry refuses the request")
+
 // explained says that an error is the registry's.
 func (c *Client) explained(err error) error {
 	if err == nil {
@@ -149,9 +153,11 @@ func (c *Client) explained(err error) error {
 	}
 	switch code, _ := status(err); {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return fmt.Errorf("the schema registry refuses the credentials (options of the registry): %w", err)
+		return fmt.Errorf("%w: wrong credentials (options of the registry): %w", ErrRefused, err)
 	case code == 0:
 		return fmt.Errorf("the schema registry cannot be reached (option registry.url): %w", err)
+	case code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return fmt.Errorf("the schema registry answers with an error: %w", err)
 }

@@ -70,6 +70,32 @@ func TestASchemaComesWithWhatItRefersTo(t *testing.T) {
 	}
 }
 
+// A refusal is told apart from an error that may pass.
+func TestRefusals(t *testing.T) {
+	fake := srfake.New()
+	defer fake.Close()
+	c, err := New(Config{URLs: []string{fake.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer atomic.Int32
+	fake.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(int(answer.Load()))
+		w.Write([]byte(`{"error_code":1,"message":"no"}`))
+		return true
+	})
+	for code, refused := range map[int]bool{401: true, 403: true, 409: true, 422: true, 408: false, 429: false, 500: false, 503: false} {
+		answer.Store(int32(code))
+		if _, err := c.Register(context.Background(), "p-value", "AVRO", amount); err == nil || errors.Is(err, ErrRefused) != refused {
+			t.Errorf("status %d: %v", code, err)
+		}
+	}
+	fake.Close()
+	if _, err := c.Register(context.Background(), "p-value", "AVRO", amount); err == nil || errors.Is(err, ErrRefused) {
+		t.Error("unreachable:", err)
+	}
+}
+
 func TestCredentialsAndPathReachTheRegistry(t *testing.T) {
 	fake := srfake.New(srfake.WithAuth("Basic dTpw"))
 	defer fake.Close()

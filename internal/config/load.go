@@ -239,6 +239,15 @@ func (c *Config) Warnings() []Problem {
 	if c.Kafka.Protocol == "SASL_PLAINTEXT" && c.Kafka.Mechanism == "PLAIN" {
 		warnings = append(warnings, c.problem("kafka.security.protocol", "the password is sent unencrypted"))
 	}
+	for _, field := range c.Output.Redact {
+		field, _, _ = strings.Cut(field, ":")
+		switch {
+		case field == c.Input.Key:
+			warnings = append(warnings, c.problem("output.redact", field+" is input.key: predictions have its value as their key"))
+		case slices.Contains(c.Input.Label, field):
+			warnings = append(warnings, c.problem("output.redact", field+" is input.label: predictions have its value as their label"))
+		}
+	}
 	return warnings
 }
 

@@ -53,6 +53,8 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{strings.Replace(least, "  label", "  lable", 1), `config.yaml:6:3: unknown key "lable" in input; did you mean "label"?`},
 		{least + "modle: x\n", `config.yaml:7:1: unknown key "modle"; did you mean "model"?`},
 		{least + "learner:\n  stepper: rate\n", `config.yaml:8:3: unknown key "stepper" in learner; it is named "learner.direction" now`},
+		{least + "telemetry:\n  otlp: http://u:p@collector:4318\n", `config.yaml:8:9: telemetry.otlp: has a password, which would be displayed: set OTEL_EXPORTER_OTLP_HEADERS`},
+		{least + "score:\n  canary.model: b\n  canary.output: b.log\n", `config.yaml:9:18: score.canary.output: "b.log" has another purpose`},
 		{least + "max_features: 5\n", `config.yaml:7:1: unknown key "max_features"; did you mean "learner.max_features"?`},
 		{least + "input.format: csv\n", `config.yaml:7:1: unknown key "input.format": write format: below input:`},
 		{strings.Replace(least, "bootstrap.servers: localhost:9092", "bootstrap:\n    servers: x:1", 1), `config.yaml:3:3: unknown key "bootstrap" in kafka; did you mean "bootstrap.servers"?`},
@@ -418,6 +420,13 @@ func TestWarnings(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	c, err = load(t, strings.Replace(least, "input:", "input:\n  key: who", 1)+"output:\n  redact: [who:hash, other, "+c.Input.Label[0]+"]\n", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[0].Text, "who is input.key") || !strings.Contains(w[1].Text, "is input.label") {
+		t.Error(w)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,6 +155,9 @@ func (v *validation) addresses() {
 			v.add(at.path, "%v, or off", err)
 		}
 	}
+	if u, err := url.Parse(v.Telemetry.OTLP); err == nil && u.User != nil {
+		v.add("telemetry.otlp", "has a password, which would be displayed: set OTEL_EXPORTER_OTLP_HEADERS")
+	}
 	switch h := &v.HTTP; {
 	case h.Cert != "" && h.Key == "":
 		v.add("http.tls.key_file", "is missing, but required by tls.cert_file")
@@ -197,14 +201,17 @@ func (v *validation) canary() {
 		v.add("score.canary.model", "is missing, but required by canary.output")
 	case s.Canary != "" && s.Canary == v.Model:
 		v.add("score.canary.model", "%q is the model itself; name another", s.Canary)
-	case topic != "" && (v.ours(topic) || topic == s.Output || topic == v.Requests.Topic || slices.Contains(s.Topics, topic)):
+	case topic != "" && (writes(v.Model, topic) || writes(s.Canary, topic) || topic == s.Output || topic == v.Requests.Topic || slices.Contains(s.Topics, topic) || slices.Contains(v.Input.LearnedTopics(), topic)):
 		v.add("score.canary.output", "%q has another purpose", topic)
 	}
 }
 
 // ours reports whether the learner writes to the topic.
-func (c *Config) ours(topic string) bool {
-	suffix, ok := strings.CutPrefix(topic, c.Model)
+func (c *Config) ours(topic string) bool { return writes(c.Model, topic) }
+
+// writes reports whether the learner of a model writes to the topic.
+func writes(model, topic string) bool {
+	suffix, ok := strings.CutPrefix(topic, model)
 	return ok && slices.Contains([]string{".log", ".predictions", ".quarantine", ".released", ".heartbeats"}, suffix)
 }
 

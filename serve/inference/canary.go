@@ -1,16 +1,36 @@
 package inference
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// forCanary reports whether the canary answers a request that does not name it: those with the
-// header Accrete-Key of the keys that it predicts in topics.
+// forCanary reports whether the canary answers a request that names neither it nor a version:
+// those with the header Accrete-Key of the keys that it predicts in topics.
 func (s *Server) forCanary(r *http.Request) bool {
+	if s.Canary.Model == "" || s.Canary.Shadow != "" || r.PathValue("version") != "" || r.PathValue("model") == s.Canary.Model {
+		return false
+	}
 	key := r.Header.Get(keyHeader)
-	return s.Canary.Model != "" && s.Canary.Shadow == "" && key != "" && s.Canary.Chooses([]byte(key), nil)
+	return key != "" && r.Context().Value(refused{}) == nil && s.Canary.Chooses([]byte(key), nil)
+}
+
+// refused is the key in the context of a request that the canary has refused.
+type refused struct{}
+
+// byEither calls f, and again for the model if the canary refuses a request that does not name
+// it, as the model predicts records in topics that the canary cannot read.
+func (s *Server) byEither(w http.ResponseWriter, r *http.Request, f handler, object, rest []byte) (result, *failure) {
+	w.Header().Set(servingHeader, string(s.mode(r)))
+	a, fault := f(r, object, rest)
+	if fault == nil || !s.forCanary(r) || s.Second() == nil {
+		return a, fault
+	}
+	r = r.WithContext(context.WithValue(r.Context(), refused{}, true))
+	w.Header().Set(servingHeader, string(s.mode(r)))
+	return f(r, object, rest)
 }
 
 // second returns the model of the canary for a request that names it.

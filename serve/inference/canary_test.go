@@ -47,3 +47,45 @@ func TestWhoAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A request of a key of the canary that it refuses is answered by the model; one that names
+// the canary, or a version of the model, is not asked twice.
+func TestRefusedByTheCanary(t *testing.T) {
+	main, canary := &serve.Served{}, &serve.Served{}
+	canary.ID.Name = "b"
+	s := &Server{
+		Name: "a", Model: func() *serve.Served { return main }, Second: func() *serve.Served { return canary },
+		Canary: serve.Canary{Model: "b", Share: 1},
+	}
+	for _, c := range []struct {
+		model, version, key string
+		serving             string
+		asked               string
+	}{
+		{"", "", "k", "follow", "ba"},
+		{"a", "", "k", "follow", "ba"},
+		{"", "", "", "follow", "a"},
+		{"b", "", "k", "canary", "b"},
+		{"a", serve.Champion, "k", "follow", "a"},
+	} {
+		r := httptest.NewRequest("POST", "/predict", nil)
+		r.SetPathValue("model", c.model)
+		r.SetPathValue("version", c.version)
+		r.Header.Set("Accrete-Key", c.key)
+		w, asked := httptest.NewRecorder(), ""
+		_, fault := s.byEither(w, r, func(r *http.Request, _, _ []byte) (result, *failure) {
+			m, fault := s.current(r)
+			if fault != nil {
+				return result{}, fault
+			}
+			asked += s.nameOf(m)
+			if m == canary {
+				return result{}, bad("there is no column z")
+			}
+			return result{rows: 1}, nil
+		}, nil, nil)
+		if asked != c.asked || w.Header().Get("Accrete-Serving") != c.serving || (fault == nil) != (c.asked != "b") {
+			t.Errorf("%+v: asked %q, %s, %v", c, asked, w.Header().Get("Accrete-Serving"), fault)
+		}
+	}
+}

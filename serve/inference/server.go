@@ -118,7 +118,7 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Name)
 	}
 	v := r.PathValue("version")
-	if v == "" && s.forCanary(r) {
+	if s.forCanary(r) {
 		if second := s.Second(); second != nil {
 			return second, nil
 		}
@@ -177,12 +177,17 @@ type result struct {
 // handler answers a request with this JSON object, or value, and binary data.
 type handler func(r *http.Request, object, rest []byte) (result, *failure)
 
+// servingHeader of an answer says how the model was chosen.
+const servingHeader = "Accrete-Serving"
+
 // observed returns a handler that limits the number of requests at work, and reports each.
 func (s *Server) observed(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		w.Header().Set("Accrete-Serving", string(s.mode(r)))
-		a, err := s.limited(r, f)
+		w.Header().Set(servingHeader, string(s.mode(r)))
+		a, err := s.limited(r, func(r *http.Request, object, rest []byte) (result, *failure) {
+			return s.byEither(w, r, f, object, rest)
+		})
 		if err == nil {
 			err = s.logged(w, r, a.log)
 		}

@@ -44,6 +44,10 @@ func asyncAPI(c *config.Config, m *model, in object) object {
 		}
 		channel("scores", c.Score.Output, "prediction", "Predictions of scorers.")
 		operation("score", "send", "scores", "prediction", "Scorers write a prediction for each valid record.")
+		if topic := c.Score.CanaryOutput; topic != "" {
+			channel("shadow", topic, "prediction", "Predictions of "+c.Score.Canary+" for a share of the keys, beside those of the model.")
+			operation("scoreBeside", "send", "shadow", "prediction", "Scorers write a prediction of the second model for each valid record of the share.")
+		}
 	}
 	channel("quarantine", pipeline.QuarantineTopic(c.Model), "invalid", "Records that could not be used, with the reason in headers.")
 	operation("quarantine", "send", "quarantine", "invalid", "Learner and scorers copy each invalid record, with the reason.")
@@ -67,7 +71,7 @@ func asyncAPI(c *config.Config, m *model, in object) object {
 					{"__connect.errors.offset", typed("string")}, {"__connect.errors.stage", typed("string")},
 					{"__connect.errors.exception.message", described(typed("string"), "The reason.")},
 				}}}},
-				{"payload", object{{"description", "The value of the record as it was."}}},
+				{"payload", object{{"description", "The value of the record as it was, or what quarantine.values and output.redact leave of it."}}},
 			}},
 		}}}},
 	}

@@ -82,7 +82,7 @@ func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) 
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &model{name: options.Model, task: d.Task, targets: d.Targets(), fields: options.Output.Fields}
+	m := &model{name: options.Model, task: d.Task, targets: d.Targets(), fields: options.Output.Fields, canary: options.Score.Canary}
 	if l, err := loss.Parse(options.Learner.Loss); err == nil {
 		if q, ok := l.(loss.Quantiles); ok {
 			m.taus = q.Taus()

@@ -306,3 +306,17 @@ func TestTheDocumentIsWhole(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// Scorers publish predictions of a canary under its own name, too.
+func TestACanaryHasTheContract(t *testing.T) {
+	var schema map[string]any
+	if err := json.Unmarshal(printed(t, Command{}, []string{"score.topics=asked", "score.canary.model=n"}), &schema); err != nil {
+		t.Fatal(err)
+	}
+	for name, valid := range map[string]bool{"m": true, "n": true, "o": false} {
+		v := map[string]any{"prediction": nil, "model": name, "step": 1.0, "lineage": strings.Repeat("0", 64), "learned_to": strings.Repeat("0", 16)}
+		if err := check(schema, v, true); (err == nil) != valid {
+			t.Errorf("model %s: %v", name, err)
+		}
+	}
+}

@@ -15,6 +15,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // predictions of a model.
 type model struct {
 	name    string
+	canary  string       // a second model, whose predictions scorers publish too; empty: none
 	task    learner.Task // Auto: classes or numbers
 	targets int
 	classes []string // nil: unknown
@@ -48,7 +49,11 @@ func (m *model) prediction() object {
 		}
 		p = p.with("input", object{{"type", []string{"object", "null"}}, {"properties", fields}, {"description", "Fields of the input record."}})
 	}
-	p = p.with("model", object{{"const", m.name}}).
+	name := object{{"const", m.name}}
+	if m.canary != "" {
+		name = object{{"enum", []string{m.name, m.canary}}}
+	}
+	p = p.with("model", name).
 		with("step", described(typed("integer").with("minimum", 0), "Number of mini-batches learned.")).
 		with("lineage", described(typed("string").with("pattern", "^[0-9a-f]{64}$"), "SHA-256 over all labelled records that the model has learned.")).
 		with("learned_to", described(typed("string").with("pattern", "^[0-9a-f]{16}$"), "Digest of the positions up to which the model has learned."))

@@ -66,6 +66,7 @@ var Exits = []struct {
 	{quarantine.ErrFenced, Later},
 	{pipeline.ErrGap, Refused},
 	{pipeline.ErrPoisoned, Refused},
+	{pipeline.ErrChanged, Refused},
 	{learner.ErrLags, Refused},
 	{refit.ErrUnfit, Refused},
 	{learner.ErrInputs, Refused},

@@ -63,7 +63,7 @@ func (o *cluster) problem(ctx context.Context, err error) error {
 
 // topics checks all topics of the model.
 func (o *cluster) topics(ctx context.Context) error {
-	if !o.c.Input.Registry.Of().Empty() {
+	if !o.c.Input.Registry.Of().Empty() || !o.c.Output.Registry.Of().Empty() {
 		status, text := "ok", "the schema registry answers"
 		if err := setup.CheckRegistry(ctx, o.c); err != nil {
 			status, text = "problem", err.Error()
@@ -85,6 +85,9 @@ func (o *cluster) topics(ctx context.Context) error {
 	outputs := []string{pipeline.PredictionsTopic(o.c.Model), pipeline.QuarantineTopic(o.c.Model)}
 	if len(o.c.Score.Topics) > 0 {
 		outputs = append(outputs, o.c.Score.Output)
+		if o.c.Score.CanaryOutput != "" {
+			outputs = append(outputs, o.c.Score.CanaryOutput)
+		}
 	}
 	if o.c.Requests.Topic != "" {
 		outputs = append(outputs, o.c.Requests.Topic)

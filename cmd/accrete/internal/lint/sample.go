@@ -96,9 +96,10 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 		row, err := record.Decode(d, &rs[i])
 		if err != nil {
 			report.Rejected++
-			kind := quarantine.Kind(record.Reason(err))
+			reason := record.Reason(c.Passed.Redact.Reason(err, rs[i].Value))
+			kind := quarantine.Kind(reason)
 			if why[kind] == nil {
-				why[kind] = &rejection{Reason: kind, Example: record.Reason(err)}
+				why[kind] = &rejection{Reason: kind, Example: reason}
 			}
 			why[kind].Count++
 			continue

@@ -110,6 +110,8 @@ func TestMetricsAndSpansArriveAtACollector(t *testing.T) {
 	asked := httptest.NewRequest(http.MethodPost, "/predict", strings.NewReader("{}"))
 	asked.Header.Set("traceparent", sampled)
 	tel.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })).ServeHTTP(httptest.NewRecorder(), asked)
+	hostile := httptest.NewRequest(http.MethodPost, "/predict%ff", strings.NewReader("{}"))
+	tel.Handler(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), hostile)
 	tel.Close()
 
 	c.mu.Lock()

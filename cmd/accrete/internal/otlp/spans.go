@@ -86,12 +86,20 @@ func (t *Telemetry) Handler(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/predict") && !strings.HasPrefix(r.URL.Path, "/v2/") {
+		name := "" // never a path as the client spells it, which may not even be UTF-8
+		switch {
+		case r.Method != http.MethodPost:
+		case r.URL.Path == "/predict":
+			name = "POST /predict"
+		case strings.HasPrefix(r.URL.Path, "/v2/"):
+			name = "POST /v2"
+		}
+		if name == "" {
 			next.ServeHTTP(w, r)
 			return
 		}
 		ctx := t.context.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, s := t.tracer.Start(ctx, "POST "+strings.Join(strings.SplitN(r.URL.Path, "/", 4)[:2], "/"), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", r.Method)))
+		ctx, s := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", r.Method)))
 		defer s.End()
 		out := &status{ResponseWriter: w, code: http.StatusOK}
 		next.ServeHTTP(out, r.WithContext(ctx))

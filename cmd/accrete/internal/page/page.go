@@ -46,6 +46,7 @@ type Page struct {
 	streams chan struct{} // a token per open stream
 	closing chan struct{}
 	once    sync.Once
+	begin   sync.Mutex     // of work, which does not begin once ctx is done
 	work    sync.WaitGroup // computes importances
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -96,7 +97,9 @@ func (p *Page) Register(mux *http.ServeMux) {
 // Close ends all streams.
 func (p *Page) Close() {
 	p.once.Do(func() {
+		p.begin.Lock()
 		p.cancel()
+		p.begin.Unlock()
 		close(p.closing)
 	})
 	p.work.Wait()
@@ -137,8 +140,12 @@ func (p *Page) status(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (p *Page) view() *view {
-	if f := p.info.Importances; f != nil && p.ctx.Err() == nil && p.board.outdated() {
-		p.work.Go(func() { p.board.compute(p.ctx, f) })
+	if f := p.info.Importances; f != nil {
+		p.begin.Lock()
+		if p.ctx.Err() == nil && p.board.outdated() {
+			p.work.Go(func() { p.board.compute(p.ctx, f) })
+		}
+		p.begin.Unlock()
 	}
 	return p.board.view(p.info, p.memory())
 }

@@ -24,6 +24,10 @@ type column struct {
 	append func([]byte, parquet.Value) ([]byte, error)
 }
 
+// mostScale bounds the digits of a decimal after its point, which take time and memory for
+// each value. A float64 has no smaller numbers.
+const mostScale = 400
+
 // columnsOf returns the leaves of the schema of a file in order.
 func columnsOf(f *parquet.File) ([]column, error) {
 	s := f.Schema()
@@ -38,6 +42,11 @@ func columnsOf(f *parquet.File) ([]column, error) {
 			return nil, fmt.Errorf("damaged: no column %q", path)
 		}
 		name := strings.Join(path, ".")
+		if l := leaf.Node.Type().LogicalType(); l != nil {
+			if d, is := l.Value.(*format.DecimalType); is && (d.Scale < 0 || d.Scale > mostScale) {
+				return nil, fmt.Errorf("damaged: column %q has a scale of %d, want 0 to %d", name, d.Scale, mostScale)
+			}
+		}
 		c := column{list: leaf.MaxRepetitionLevel > 0, append: valueOf(leaf.Node.Type())}
 		if _, is := elements[i].LogicalType.Value.(*format.Float16Type); is { // which the type of a leaf does not say
 			c.append = appendHalf
@@ -237,7 +246,7 @@ func decimals(k parquet.Kind, scale int) func([]byte, parquet.Value) ([]byte, er
 				n.Sub(&n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 			}
 		}
-		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, 0))), nil)
-		return append(dst, new(big.Rat).SetFrac(&n, power).FloatString(max(scale, 0))...), nil
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
+		return append(dst, new(big.Rat).SetFrac(&n, power).FloatString(scale)...), nil
 	}
 }

@@ -13,8 +13,12 @@ import (
 // Magic is the beginning of a Parquet file.
 const Magic = "PAR1"
 
-// Is reports whether a file begins as a Parquet file does.
+// Is reports whether a file begins as a Parquet file does. It does not read from a pipe, whose
+// next reader would miss the beginning.
 func Is(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -2,11 +2,13 @@ package parquet
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +96,37 @@ func TestDamagedFiles(t *testing.T) {
 		if _, err := read(store(t, whole[:rng.IntN(len(whole))])); err == nil {
 			t.Fatal("a file without its end is read")
 		}
+	}
+}
+
+// A file that says so cannot make a decimal take millions of digits.
+func TestDecimalsAreBounded(t *testing.T) {
+	type wide struct {
+		Cost int64 `parquet:"cost,decimal(100000:18)"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []wide{{1}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(store(t, b.Bytes())); err == nil || !strings.Contains(err.Error(), "scale of 100000") {
+		t.Error(err)
+	}
+}
+
+// A pipe is left as it is for the reader that follows.
+func TestAPipeIsNotRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString(Magic + "1"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	is := Is(fmt.Sprintf("/dev/fd/%d", r.Fd()))
+	if rest, err := io.ReadAll(r); is || err != nil || string(rest) != Magic+"1" {
+		t.Errorf("%v, %q is left, %v", is, rest, err)
 	}
 }
 

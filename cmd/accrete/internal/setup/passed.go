@@ -25,11 +25,11 @@ func Redaction(c *config.Config) (*record.Redaction, error) {
 	if file := c.Output.RedactKey; file != "" {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("output.redact_key_file: %w", err)
+			return nil, c.At("output.redact_key_file", err)
 		}
 		key, _, _ = bytes.Cut(b, []byte("\n"))
 		if key = bytes.TrimSpace(key); len(key) < fewestKeyBytes {
-			return nil, fmt.Errorf("output.redact_key_file: the first line of %s has %d bytes, want at least %d", file, len(key), fewestKeyBytes)
+			return nil, c.At("output.redact_key_file", fmt.Errorf("the first line of %s has %d bytes, want at least %d", file, len(key), fewestKeyBytes))
 		}
 	}
 	return record.NewRedaction(c.Output.Redact, key)

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -33,13 +34,30 @@ func Schemas(c *config.Config) (record.Schemas, error) {
 	return client, nil
 }
 
-// CheckRegistry returns an error if the schema registry cannot be used now.
+// CheckRegistry returns an error if a schema registry, that of the input or that of the
+// output, cannot be used now.
 func CheckRegistry(ctx context.Context, c *config.Config) error {
-	client, err := Registry(c)
-	if client == nil {
-		return err
+	for _, of := range []registry.Config{c.Input.Registry.Of(), c.Output.Registry.Of()} {
+		if of.Empty() {
+			continue
+		}
+		client, err := registry.New(of)
+		if err != nil {
+			return exit.Refuse(err)
+		}
+		if err := client.Check(ctx); err != nil {
+			return answered(err)
+		}
 	}
-	if err := client.Check(ctx); err != nil {
+	return nil
+}
+
+// answered returns err with its exit code, which says whether it may pass.
+func answered(err error) error {
+	switch {
+	case errors.Is(err, registry.ErrRefused):
+		return exit.Refuse(err)
+	case err != nil:
 		return exit.TryAgain(err)
 	}
 	return nil
@@ -58,7 +76,7 @@ func Form(ctx context.Context, c *config.Config, topic string) (record.Form, err
 	}
 	id, err := client.Register(ctx, topic+"-value", typ, text)
 	if err != nil {
-		return record.Form{}, exit.TryAgain(fmt.Errorf("register the schema of %s: %w", topic, err))
+		return record.Form{}, answered(fmt.Errorf("register the schema of %s: %w", topic, err))
 	}
 	return record.Form{Format: c.Output.Format, ID: id}, nil
 }
