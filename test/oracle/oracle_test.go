@@ -150,14 +150,16 @@ var streams = map[string]struct {
 	record func(i int, x, y float64) string
 	decode decode.Config
 	lags   int
+
+	mixture bool
 }{
-	"rings":  {record: rings},
+	"rings":  {record: rings, mixture: true},
 	"lists":  {record: lists},
 	"lags":   {record: lists, lags: 2},
 	"poses":  {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
 	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
 	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
-	"declared": {record: declared, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
+	"declared": {record: declared, mixture: true, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
 		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40", "code*old": "pair"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
@@ -180,7 +182,7 @@ func config(c *ingest.Client, in, name string) model.Config {
 	}
 	return model.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
-		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
+		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags, Mixture: s.mixture},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(event.Event) {},
 	}

@@ -179,6 +179,9 @@ func newWorld(seed uint64) *world {
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
 	w.config.Learner.BlockSize, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
+	if w.config.Learner.Algorithm == "newton" { // not drawn, see below
+		w.config.Learner.Mixture = seed%5 == 2
+	}
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
