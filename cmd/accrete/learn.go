@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -108,7 +109,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err := setup.CheckRegistry(ctx, c); err != nil {
 		return err
 	}
-	if p.Form, err = setup.Form(ctx, c, pipeline.PredictionsTopic(c.Model)); err != nil {
+	if p.Form, err = setup.Form(ctx, c, model.PredictionsTopic(c.Model)); err != nil {
 		return err
 	}
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
@@ -168,7 +169,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	}
 	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
-		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
+		Model: c.Model, Client: client, Log: model.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
 	passed, err := setup.Passed(c)

@@ -16,7 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/metrics"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/serve/inference"
 )
@@ -113,10 +113,10 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
-		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Model: c.Model, Client: client, Log: model.LogTopic(c.Model),
 		Canary: canaryOf(c),
 		Form:   form, Passed: passed, Traced: sent.Tracing(), Values: record.Values(c.Quarantine.Values),
-		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
+		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: model.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
 			board.Scorer(ev)

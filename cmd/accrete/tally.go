@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -45,7 +45,7 @@ func canaryOf(c *config.Config) serve.Canary {
 	if c.Score.Canary == "" {
 		return serve.Canary{}
 	}
-	return serve.Canary{Model: c.Score.Canary, Log: pipeline.LogTopic(c.Score.Canary), Share: c.Score.CanaryShare, Shadow: c.Score.CanaryOutput}
+	return serve.Canary{Model: c.Score.Canary, Log: model.LogTopic(c.Score.Canary), Share: c.Score.CanaryShare, Shadow: c.Score.CanaryOutput}
 }
 
 // scoreForm returns the form of scores, whose schema it registers for their topics. Answers

@@ -15,33 +15,34 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Pipeline returns the pipeline configuration of a learner.
-func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
+func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (model.Config, error) {
 	d, err := Decode(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	schemas, err := Schemas(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	sign, verify, err := Keys(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	metric, err := KernelMetric(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	effort, err := learner.ParseEffort(c.Learner.Effort)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	passed, err := Passed(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	nu := 0.0
 	if d.Task == learner.Novelty {
@@ -78,7 +79,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	}
 	auto := c.Learner.Mixture == "auto"
 	of.Mixture = of.Mixture || auto && of.SuitsMixture()
-	return pipeline.Config{
+	return model.Config{
 		SignKey: sign, VerifyKey: verify, Writer: version.String(),
 
 		Model:         c.Model,
@@ -102,7 +103,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Values:        record.Values(c.Quarantine.Values),
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
+		Refit:         model.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
 		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
@@ -110,26 +111,26 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 }
 
 // gate returns the rule for new snapshots.
-func gate(c *config.Config) pipeline.GateConfig {
+func gate(c *config.Config) model.GateConfig {
 	if c.Gate.Metric == "none" {
-		return pipeline.GateConfig{}
+		return model.GateConfig{}
 	}
-	return pipeline.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
+	return model.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
 }
 
 // OpenWriter connects a command that writes records to the model log without learning. The
 // caller closes the client of the pipeline configuration.
-func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.Config, pipeline.Config, error) {
+func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.Config, model.Config, error) {
 	c, client, err := flags.Open(e, required...)
 	if err != nil {
-		return nil, pipeline.Config{}, err
+		return nil, model.Config{}, err
 	}
 	sign, verify, err := Keys(c)
 	if err != nil {
 		client.Close()
-		return nil, pipeline.Config{}, err
+		return nil, model.Config{}, err
 	}
-	return c, pipeline.Config{
+	return c, model.Config{
 		Model: c.Model, Client: client, Topics: c.Input.LearnedTopics(), SignKey: sign, VerifyKey: verify, Writer: version.String(),
 		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.WarnOfRetries,
