@@ -16,7 +16,7 @@ import (
 // "k".
 func sourced(t *testing.T, c *ingest.Client, topic string, values []string, keep func(i int) bool) {
 	t.Helper()
-	if err := c.Create(t.Context(), topic, 1, nil); err != nil {
+	if err := c.Create(t.Context(), topic, 1, map[string]string{"retention.ms": "-1"}); err != nil {
 		t.Fatal(err)
 	}
 	var rs []ingest.Record
