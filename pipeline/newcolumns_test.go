@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -40,7 +41,7 @@ func deployed(n int) []string {
 	return out
 }
 
-func adoptingColumns(c Config) Config {
+func adoptingColumns(c model.Config) model.Config {
 	c.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Adopt: true}
 	c.OnChange = "adopt"
 	return c
@@ -70,16 +71,16 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 	if got := learntest.FinalHash(t, all); got != want {
 		t.Errorf("state hash %v at once, %v with restarts", got, want)
 	}
-	predicted := func(model string) (values []string) {
-		for _, r := range kafkatest.Read(t, c, PredictionsTopic(model)) {
-			values = append(values, strings.Replace(string(r.Value), model, "m", 1))
+	predicted := func(name string) (values []string) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(name)) {
+			values = append(values, strings.Replace(string(r.Value), name, "m", 1))
 		}
 		return values
 	}
 	if a, b := predicted(cfg.Model), predicted(whole.Model); !slices.Equal(a, b) || len(a) != len(values) {
 		t.Errorf("%d predictions with restarts, %d at once, or others", len(a), len(b))
 	}
-	for _, c := range []Config{cfg, whole} {
+	for _, c := range []model.Config{cfg, whole} {
 		if v, err := audit.Verify(t.Context(), c); err != nil || v.Divergent != 0 {
 			t.Errorf("verify: %s, %v", fmt.Sprint(v), err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -34,7 +35,7 @@ var errRefitAdopts = fmt.Errorf("%w: it adopts columns (input.on_change), and a 
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
 // challenger, under the current claim. It also returns the challenger.
-func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
+func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
 	start := time.Now()
 	report := RefitReport{Model: c.Model}
 	if err := c.Refit.Validate(); err != nil {

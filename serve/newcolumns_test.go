@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -65,8 +66,8 @@ func TestAScorerFollowsAdoptedColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			learn() // predicts the unlabelled records and learns nothing
-			want := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
-			got := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
+			want := answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))
+			got := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
 			if len(got) != len(asked) {
 				t.Fatalf("%d scores of %d records", len(got), len(asked))
 			}

@@ -3,12 +3,7 @@
 package history
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -16,13 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
-	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // History is a model together with the state that its BATCHes, learned in order,
@@ -142,54 +135,6 @@ func (h *History) changed(steps int64) {
 	}
 }
 
-// Skip advances h past lost input.
-func (h *History) Skip(g *modellog.Gap) *Publication {
-	p := h.position(g.Topic, g.TopicID, g.Partition)
-	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
-	h.Seq, h.Chain = g.Seq, g.Chain
-	return &Publication{Seq: g.Seq, Chain: g.Chain}
-}
-
-// Turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
-// records.
-func (h *History) Turned(r modellog.Record) *Publication {
-	switch r := r.(type) {
-	case *modellog.Rollback:
-		return h.turn(r.Type(), r.Seq, r.Chain)
-	case *modellog.Adopt:
-		h.Adopt(r)
-		return h.turn(r.Type(), r.Seq, r.Chain)
-	case *modellog.Upgrade:
-		return h.turn(r.Type(), r.Seq, r.Chain)
-	}
-	return nil
-}
-
-// Adopt replaces the positions in the old topics by those in the new ones.
-func (h *History) Adopt(a *modellog.Adopt) {
-	for _, in := range a.Inputs {
-		for _, to := range in.Partitions {
-			for i := range h.Reached {
-				p := &h.Reached[i]
-				if p.Topic == in.Topic && p.TopicID == in.TopicID && p.Partition == to.Partition {
-					*p = snapshot.Position{Topic: cmp.Or(in.NewTopic, in.Topic), TopicID: in.NewID, Partition: to.Partition, Next: to.Next, Fingerprint: to.Fingerprint}
-				}
-			}
-		}
-	}
-	slices.SortFunc(h.Reached, snapshot.Position.Compare)
-}
-
-// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
-// the lineage of the same rows learned without that record.
-func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication {
-	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
-	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
-	h.Lineage, h.encoder = h.rows, nil
-	h.Seq, h.Chain = seq, chain
-	return &Publication{Seq: seq, Chain: chain}
-}
-
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
 func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
@@ -277,68 +222,4 @@ func (h *History) quarantine(out *Publication, it Item) {
 	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Passed.Redact, h.Limits.Quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
-}
-
-// Freeze copies h into a snapshot.
-func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
-	state := h.Learner.State()
-	if h.join != nil {
-		state.Resuming = append(state.Resuming, h.join.State()...)
-	}
-	state.Resuming = append(state.Resuming, h.adopted.state()...)
-	return h.copied(epoch, state)
-}
-
-// FreezeServing copies only what predicting needs, which is small.
-func (h *History) FreezeServing(epoch int64) (*snapshot.Snapshot, error) {
-	return h.copied(epoch, learner.State{Serving: h.Learner.Serving()})
-}
-
-func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, error) {
-	schema, err := json.Marshal(h.served())
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot.Snapshot{
-		Model: h.name, Epoch: epoch, Seq: h.Seq, Step: h.step,
-		Chain: h.Chain, Lineage: h.Lineage, Rows: h.rows,
-		Config: h.options, ConfigHash: sha256.Sum256(h.options),
-		Positions: append([]snapshot.Position(nil), h.Reached...),
-		Schema:    schema,
-		LearnedTo: h.learnedTo,
-		State:     state,
-	}, nil
-}
-
-// Thaw restores the history that freeze has copied.
-func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
-	state := s.State
-	var late []learner.Array
-	state.Resuming, late = join.Split(state.Resuming)
-	var own []learner.Array
-	state.Resuming, own = splitAdopted(state.Resuming)
-	l, err := learner.Restore(c, state)
-	if err != nil {
-		return nil, err
-	}
-	h := &History{
-		name: s.Model, options: s.Config, Learner: l, Schema: new(decode.Schema),
-		Seq: s.Seq, Chain: s.Chain, rows: s.Rows, Lineage: s.Lineage, step: s.Step,
-		Reached:   append([]snapshot.Position(nil), s.Positions...),
-		learnedTo: s.LearnedTo,
-		Limits:    defaultLimits,
-	}
-	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
-	}
-	if err := h.thawAdopted(c, own); err != nil {
-		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
-	}
-	if err := h.thawJoin(late); err != nil {
-		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
-	}
-	if planted.Fault("thaw") {
-		h.learnedTo = nil
-	}
-	return h, nil
 }
