@@ -35,7 +35,7 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 	}
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	kafkatest.Fill(t, c, in, 1, values[:2_700])
-	monitored := func(cfg Config) Config {
+	monitored := func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Monitor: divergence.BlockRows}
 		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
 		return cfg
@@ -66,15 +66,15 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 // is configured.
 func TestModelKeepsItsMixture(t *testing.T) {
 	for _, mixed := range []bool{false, true} {
-		have, err := Config{Learner: learner.Config{Mixture: mixed}}.Options()
+		have, err := model.Config{Learner: learner.Config{Mixture: mixed}}.Options()
 		if err != nil {
 			t.Fatal(err)
 		}
-		auto := Config{Learner: learner.Config{Mixture: !mixed}, AutoMixture: true}
+		auto := model.Config{Learner: learner.Config{Mixture: !mixed}, AutoMixture: true}
 		if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner.Mixture != mixed {
 			t.Errorf("mixture %v goes on with %v: %v", mixed, auto.Learner.Mixture, err)
 		}
-		other := Config{Learner: learner.Config{Mixture: !mixed}}
+		other := model.Config{Learner: learner.Config{Mixture: !mixed}}
 		if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 			t.Errorf("mixture %v goes on with another one: %v", mixed, err)
 		}
@@ -83,12 +83,12 @@ func TestModelKeepsItsMixture(t *testing.T) {
 
 // A model from before inputs were monitored goes on without the default monitor.
 func TestModelKeepsToHaveNoMonitor(t *testing.T) {
-	have, err := Config{}.Options()
+	have, err := model.Config{}.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rows, same := range map[int]bool{divergence.BlockRows: true, 0: true, 1000: false} {
-		c := Config{Learner: learner.Config{Monitor: rows}}
+		c := model.Config{Learner: learner.Config{Monitor: rows}}
 		options, err := c.KeepReading(have)
 		if err != nil {
 			t.Fatal(err)
@@ -97,10 +97,10 @@ func TestModelKeepsToHaveNoMonitor(t *testing.T) {
 			t.Errorf("monitor of %d rows: %v", rows, err)
 		}
 	}
-	if have, err = (Config{Learner: learner.Config{Monitor: 500}}).Options(); err != nil {
+	if have, err = (model.Config{Learner: learner.Config{Monitor: 500}}).Options(); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{}
+	c := model.Config{}
 	if options, err := c.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 		t.Errorf("a model with a monitor goes on without: %v", err)
 	}

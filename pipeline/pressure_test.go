@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -99,7 +100,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); got != len(values) {
+	if got := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); got != len(values) {
 		t.Errorf("%d predictions of %d records", got, len(values))
 	}
 }

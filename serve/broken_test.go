@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -26,7 +26,7 @@ func TestScorerOutlivesABrokenLog(t *testing.T) {
 	}
 	until(t, done, "it scores", func() bool { return w.scores(t) == 20 })
 
-	log := pipeline.LogTopic(w.model)
+	log := model.LogTopic(w.model)
 	var all [][]byte
 	d.Down(func() {
 		d.Change(log, 0, func(bs [][]byte) [][]byte {

@@ -33,6 +33,8 @@ func (c *Config) checkSparse() error {
 	switch {
 	case c.Columns != nil:
 		return fmt.Errorf("input.columns and input.sparse exclude each other: every field is an input unless it is declared as %s", Ignored)
+	case c.Adopt:
+		return fmt.Errorf("input.on_change: adopt and input.sparse exclude each other: there, every field is an input")
 	case len(c.Windows) > 0:
 		return fmt.Errorf("input.windows and input.sparse exclude each other")
 	case c.Late != nil:

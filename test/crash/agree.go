@@ -1,18 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
 )
 
 // agree has a scorer predict the unlabelled records at the end of a stream of mixed
-// records, which the learner has predicted with its final model. The values have to be the
-// same bytes where lineage says that the models are the same.
+// records, which the learner has predicted with its final model. Where lineage says that the
+// models are the same, each number has to be, to the bit, what the learner of the oracle says
+// that a scorer predicts: with a mixture that is not what the learner predicts.
 func (w *world) agree(ctx context.Context, s *Summary) error {
 	if !w.mixed {
 		return nil
@@ -27,12 +28,6 @@ func (w *world) agree(ctx context.Context, s *Summary) error {
 	if _, err := w.accrete(ctx, "score", "-c", w.config("crash"), "--to-end"); err != nil {
 		return err
 	}
-	learner, scorer := map[string][]byte{}, map[string][]byte{}
-	answers := newPredictions(w.client, w.model("crash"))
-	answers.id = func(r *ingest.Record) string { learner[header(r, "ce_id")] = r.Value; return header(r, "ce_id") }
-	if err := answers.catchUp(ctx); err != nil {
-		return err
-	}
 	_, end, err := w.client.Offsets(ctx, w.toScore)
 	if err != nil {
 		return err
@@ -42,6 +37,7 @@ func (w *world) agree(ctx context.Context, s *Summary) error {
 		i := w.examples - mixedTail + k
 		ids[fmt.Sprintf("%s-0-%d", w.toScore, end[0]-mixedTail+int64(k))] = w.id(i)
 	}
+	scorer := map[string][]byte{}
 	scores := newPredictions(w.client, "")
 	scores.topic = w.scores()
 	scores.id = func(r *ingest.Record) string {
@@ -53,22 +49,21 @@ func (w *world) agree(ctx context.Context, s *Summary) error {
 	if err := scores.catchUp(ctx); err != nil {
 		return err
 	}
-	return s.alike(learner, scorer)
+	return s.alike(w.scored, scorer)
 }
 
-// alike compares the predictions of the learner with those of the scorer, by record.
-func (s *Summary) alike(learner, scorer map[string][]byte) error {
-	lineage := func(b []byte) string {
-		var by struct{ Lineage string }
-		json.Unmarshal(b, &by)
-		return by.Lineage
-	}
+// alike compares the predictions of the scorer with those that the oracle wants, by record.
+func (s *Summary) alike(want map[string]map[string]any, scorer map[string][]byte) error {
 	var first error
 	for id, score := range scorer {
-		if p := learner[id]; lineage(p) == lineage(score) {
-			if s.Alike++; !bytes.Equal(p, score) {
+		var got map[string]any
+		if err := json.Unmarshal(score, &got); err != nil {
+			return fmt.Errorf("a scorer has published %s: %w", score, err)
+		}
+		if want := want[id]; want["lineage"] == got["lineage"] {
+			if s.Alike++; !reflect.DeepEqual(got, want) {
 				s.Divergences++
-				first = fmt.Errorf("the learner predicts %s, a scorer with the same model %s", p, score)
+				first = fmt.Errorf("a scorer predicts %s, and the model that it names %v", score, want)
 			}
 		}
 	}

@@ -156,6 +156,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 	if err != nil {
 		return s, err
 	}
+	w.scored = r.Scored
 	s.Compared, s.Quarantined = int(r.Compared), int(r.Quarantined)
 	if s.Quarantined != len(w.garbage) {
 		s.Divergences++
@@ -172,7 +173,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 
 // fit runs accrete fit on the same examples.
 func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
-	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--mixture", "off", "--max-features", strconv.Itoa(features)}
+	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--mixture", "on", "--max-features", strconv.Itoa(features)}
 	if w.mixed {
 		args = append(args, "--skip-bad", "--key", "card", "--columns", mixedColumns)
 	}

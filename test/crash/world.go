@@ -39,7 +39,8 @@ type world struct {
 	chunk   string // chunk size of a snapshot
 	share   int    // examples fed for each fault other than the kills
 
-	toScore string // topic that the scorers read
+	toScore string                    // topic that the scorers read
+	scored  map[string]map[string]any // what the oracle wants scorers to publish, by record
 
 	joins *lateStream // with late labels
 }
@@ -195,14 +196,14 @@ const features = 256
 
 // config writes the configuration of a model of this run and returns its path.
 // Snapshots are frequent and in small chunks so that kills interrupt them. With
-// refits the model is one that can be solved equally often. It has no mixture: the oracle
-// predicts as the algorithm does, and a scorer as the learner.
+// refits the model is one that can be solved equally often. All of them have the mixture that
+// newton has by default.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
-learner: {algorithm: %s, max_features: %d, mixture: off}
+learner: {algorithm: %s, max_features: %d, mixture: on}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "%s"}

@@ -69,32 +69,24 @@ func (m *model) turn(typ string, seq int64) {
 	m.lineage = m.rows
 }
 
-// row predicts a row, learns it, and returns the expected prediction.
-func (m *model) row(name string, p Partition, r Record, row row) expected {
+// row predicts a row, learns it, and returns the expected prediction, and the one that a
+// scorer with the same model has to publish.
+func (m *model) row(name string, p Partition, r Record, row row) (learned expected, scored map[string]any) {
 	var b learner.Batch
 	b.Reset(len(row.x))
 	b.Append(row.x, row.label, row.weight)
 	b.SetTypes(row.types)
-	if m.config.Keyed() {
+	if m.config.Keyed() || m.decoder.input.Key != "" {
 		b.SetKey(string(row.key))
 	}
 	pass := m.learner.Predict(&b)
-	out := map[string]any{
-		"prediction": nil, "model": name, "step": float64(m.step), "lineage": m.lineage.String(), "learned_to": m.learnedTo,
-	}
 	classes := m.decoder.schema.Classes
-	if row := pass.Row(0); len(row) > 0 && pass.Task == learner.Regression {
-		out["prediction"] = list(row)
-	} else if len(row) > 0 {
-		best, probabilities := 0, map[string]any{}
-		for i, v := range row {
-			probabilities[classes[i]] = v
-			if v > row[best] {
-				best = i
-			}
-		}
-		out["prediction"], out["probabilities"] = classes[best], probabilities
+	out := m.published(name, &pass.Predictions)
+	scored = out
+	if pass.Scorer.Size > 0 {
+		scored = m.published(name, &pass.Scorer)
 	}
+	scored = maps.Clone(scored)
 	switch row.label.Task {
 	case learner.Classification:
 		out["label"] = classes[row.label.Class]
@@ -112,7 +104,35 @@ func (m *model) row(name string, p Partition, r Record, row row) expected {
 		m.step, m.lineage = step.Step, m.rows
 		m.changed()
 	}
-	return expected{out, row.key, r.Time}
+	return expected{out, row.key, r.Time}, scored
+}
+
+// published returns what a prediction, the first one of p, has to be in a topic, without what
+// only a labelled record has.
+func (m *model) published(name string, p *learner.Predictions) map[string]any {
+	out := map[string]any{
+		"prediction": nil, "model": name, "step": float64(m.step), "lineage": m.lineage.String(), "learned_to": m.learnedTo,
+	}
+	if p.Mixture != "" {
+		out["mixture"] = p.Mixture
+	}
+	if p.Size == 0 {
+		return out
+	}
+	row := p.Row(0)
+	if p.Task == learner.Regression {
+		out["prediction"] = list(row)
+		return out
+	}
+	classes, best, probabilities := m.decoder.schema.Classes, 0, map[string]any{}
+	for i, v := range row {
+		probabilities[classes[i]] = v
+		if v > row[best] {
+			best = i
+		}
+	}
+	out["prediction"], out["probabilities"] = classes[best], probabilities
+	return out
 }
 
 // list returns the representation of numbers in a prediction: a single number,
@@ -167,7 +187,7 @@ func (o *oracle) batch(e entry) {
 				quarantined++
 				continue
 			}
-			o.want[answer{id, e.Seq}] = o.model.row(o.world.Model, p, r, row)
+			o.want[answer{id, e.Seq}], o.Scored[id] = o.model.row(o.world.Model, p, r, row)
 			if row.label.Task == learner.Auto {
 				predicted++
 			} else {

@@ -72,6 +72,10 @@ type Report struct {
 	Next      map[Partition]int64 `json:"-"`          // first offset that no BATCH covers
 	Faults    []string            `json:"faults,omitempty"`
 
+	// Scored are the predictions that a scorer has to publish for a record, by
+	// topic-partition-offset, if it has the model that the learner predicted it with.
+	Scored map[string]map[string]any `json:"-"`
+
 	Decided   map[string]int64 `json:"-"` // by topic-partition-offset: seq of the BATCH
 	BatchAt   map[int64]int64  `json:"-"` // by seq: offset in the log
 	Manifests []Claimed        `json:"-"` // records that declare predictions released
@@ -128,7 +132,7 @@ func Check(w World) Report {
 		world: w, book: newBook(), states: map[int64]state{}, kept: map[int64]kept{},
 		want: map[answer]expected{}, gone: map[answer]expected{}, quarantine: map[string]Record{},
 	}
-	o.Next, o.Decided, o.BatchAt = map[Partition]int64{}, map[string]int64{}, map[int64]int64{}
+	o.Next, o.Decided, o.BatchAt, o.Scored = map[Partition]int64{}, map[string]int64{}, map[int64]int64{}, map[string]map[string]any{}
 	o.model.next = map[Partition]int64{}
 	for _, r := range w.Log {
 		if e, err := parse(r); err == nil {

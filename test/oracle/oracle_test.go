@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/oracle"
 )
@@ -149,14 +150,16 @@ var streams = map[string]struct {
 	record func(i int, x, y float64) string
 	decode decode.Config
 	lags   int
+
+	mixture bool
 }{
-	"rings":  {record: rings},
+	"rings":  {record: rings, mixture: true},
 	"lists":  {record: lists},
 	"lags":   {record: lists, lags: 2},
 	"poses":  {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
 	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
 	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
-	"declared": {record: declared, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
+	"declared": {record: declared, mixture: true, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
 		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40", "code*old": "pair"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
@@ -172,20 +175,20 @@ func records(name string, n int) []string {
 }
 
 // config returns the configuration of a model that learns a stream to its end.
-func config(c *ingest.Client, in, name string) pipeline.Config {
+func config(c *ingest.Client, in, name string) model.Config {
 	s, kernel := streams[name], "gaussian:1.5"
 	if name == "rings" {
 		kernel = "gaussian" // whose scale the warm-up chooses
 	}
-	return pipeline.Config{
+	return model.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
-		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
+		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags, Mixture: s.mixture},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(event.Event) {},
 	}
 }
 
-func learnAll(t *testing.T, c pipeline.Config) {
+func learnAll(t *testing.T, c model.Config) {
 	t.Helper()
 	l, err := pipeline.Open(t.Context(), c)
 	if err != nil {
