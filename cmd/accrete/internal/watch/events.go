@@ -102,6 +102,18 @@ func (w *Watch) learned(ev event.Learned) {
 	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if ev.Missing != nil {
+		m.Missing(func(yield func(string, float64) bool) {
+			for _, c := range ev.Missing {
+				if !yield(c.Column, c.Share) {
+					return
+				}
+			}
+		})
+	}
+	if ev.Estimated != nil {
+		m.Estimated.Set(*ev.Estimated)
+	}
 	if s := ev.Late; s != nil {
 		w.late(s)
 	}

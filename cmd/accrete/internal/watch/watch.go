@@ -115,6 +115,7 @@ func (w *Watch) Event(ev event.Event) {
 		w.claimed.Red("taking over the model")
 		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
 	case event.Claimed:
+		m.Claim.Set(float64(ev.Epoch))
 		m.Owner.Set(1)
 		m.Standby.Set(0)
 		w.kafka.Progress()
@@ -129,6 +130,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
 	case event.Unreadable:
 		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
+	case event.Void:
+		m.Void(ev.Offset, ev.Type)
 	case event.Replayed:
 		w.replayed(ev)
 	case event.Quarantining:
