@@ -94,7 +94,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if endpoint != nil {
 		defer endpoint.follow(ctx)()
 	}
-	p, err := setup.Pipeline(c, client, func(ev event.Event) {
+	p, err := l.pipeline(ctx, e, c, client, func(ev event.Event) {
 		w.Event(ev)
 		board.Learner(ev)
 		if ev, ok := ev.(event.Learned); ok {
@@ -104,19 +104,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	p.Traced = sent.Tracing()
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
-	if err := setup.CheckRegistry(ctx, c); err != nil {
-		return err
-	}
-	if p.Form, err = setup.Form(ctx, c, model.PredictionsTopic(c.Model)); err != nil {
-		return err
-	}
-	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
-		return err
-	}
-	p.Traced = sent.Tracing()
-	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {
 		return nil
@@ -139,6 +129,24 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	progress.Done()
 	r := w.Current()
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
+}
+
+// pipeline returns the configuration of the pipeline, which reports its events to report.
+func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Config, client *ingest.Client, report func(event.Event)) (p model.Config, err error) {
+	if p, err = setup.Pipeline(c, client, report); err != nil {
+		return p, err
+	}
+	if err := setup.CheckRegistry(ctx, c); err != nil {
+		return p, err
+	}
+	if p.Form, err = setup.Form(ctx, c, model.PredictionsTopic(c.Model)); err != nil {
+		return p, err
+	}
+	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
+		return p, err
+	}
+	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
+	return p, nil
 }
 
 // sparkWidth is the width of the curve of the error on a terminal.

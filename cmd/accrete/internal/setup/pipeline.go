@@ -32,53 +32,14 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return model.Config{}, err
 	}
-	metric, err := KernelMetric(c)
-	if err != nil {
-		return model.Config{}, err
-	}
-	effort, err := learner.ParseEffort(c.Learner.Effort)
-	if err != nil {
-		return model.Config{}, err
-	}
 	passed, err := Passed(c)
 	if err != nil {
 		return model.Config{}, err
 	}
-	nu := 0.0
-	if d.Task == learner.Novelty {
-		nu = c.Learner.Nu
+	of, err := learnerOf(c, &d)
+	if err != nil {
+		return model.Config{}, err
 	}
-	of := learner.Config{
-		Algorithm:    c.Learner.Algorithm,
-		Direction:    c.Learner.Direction,
-		Loss:         c.Learner.Loss,
-		OnDrift:      c.Learner.OnDrift,
-		Mixture:      c.Learner.Mixture == "on",
-		Lags:         c.Input.Lags,
-		Costs:        string(c.Learner.Costs),
-		Intervals:    c.Learner.Intervals,
-		Variance:     c.Learner.Variance == "on",
-		Forest:       c.Learner.Forest,
-		Effort:       effort,
-		Folds:        c.Learner.Folds,
-		NormalScores: c.Learner.NormalScores == "auto",
-		Kernel:       c.Learner.Kernel,
-		Metric:       metric,
-		Sampling:     c.Learner.Sampling,
-		Task:         d.Task,
-		MaxFeatures:  maxFeatures(&c.Learner),
-		BlockSize:    c.Learner.BlockSize,
-		Minibatch:    c.Learner.Minibatch,
-		Steps:        steps(&c.Learner),
-		MaxClasses:   c.Input.MaxClasses,
-		Targets:      d.Targets(),
-		Lambda:       c.Learner.Lambda,
-		Monitor:      c.Learner.Monitor,
-		Seed:         c.Learner.Seed,
-		Nu:           nu,
-	}
-	auto := c.Learner.Mixture == "auto"
-	of.Mixture = of.Mixture || auto && of.SuitsMixture()
 	return model.Config{
 		SignKey: sign, VerifyKey: verify, Writer: version.String(),
 
@@ -88,7 +49,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Decode:        d,
 		Learner:       of,
 		Schemas:       schemas,
-		AutoMixture:   auto,
+		AutoMixture:   c.Learner.Mixture == "auto",
 		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
@@ -165,26 +126,10 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
+		Adopt:      c.Input.OnChange == "adopt",
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
 		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
-}
-
-// maxFeatures returns the maximum of random features, 0 if memory bounds them.
-func maxFeatures(l *config.Learner) int {
-	if l.Memory > 0 {
-		return 0
-	}
-	return l.MaxFeatures
-}
-
-// steps are the options of the steps in a configuration file.
-func steps(l *config.Learner) learner.Steps {
-	s := l.Step
-	return learner.Steps{
-		StepSize: s.Size, Theta: s.Theta, NewSteps: s.New, OldSteps: s.Old,
-		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap, Memory: int64(l.Memory),
-	}
 }
