@@ -21,6 +21,8 @@ type Learner struct {
 
 	MissingColumns prometheus.Gauge   // without a value in the last 1,000 records
 	DroppedFields  prometheus.Counter // that are not columns
+	AdoptedColumns prometheus.Counter // fields that became columns
+	Successions    prometheus.Counter // times that a model with adopted columns has taken over
 
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
 
@@ -95,6 +97,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
 		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
+		AdoptedColumns: m.counter("accrete_adopted_columns_total", "Fields of records that became columns (input.on_change: adopt)."),
+		Successions:    m.counter("accrete_successions_total", "Times that a model with adopted columns has taken the place of the one without them."),
 
 		Owner:   v.role.WithLabelValues("owner"),
 		Standby: v.role.WithLabelValues("standby"),

@@ -80,7 +80,9 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		return
 	}
 	rows := b.Batch.Slice(from, from+pass.Len())
-	if d := g.model.Dim(); d != 0 && d != rows.Dim() {
+	if d := g.model.Dim(); d != 0 && d < rows.Dim() { // columns were adopted since
+		rows = rows.First(d)
+	} else if d > rows.Dim() {
 		return
 	}
 	out, now := g.model.Predict(rows), &pass.Predictions

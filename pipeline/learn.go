@@ -239,6 +239,9 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	more, bytes := features.MixtureFeatures()
 	l.memory.Features += int64(more)
 	l.memory.Factors += int64(more) * int64(bytes)
+	if l.config.Decode.Adopt { // a second model learns columns that are adopted
+		l.memory.Features, l.memory.Factors, l.memory.Rows = 2*l.memory.Features, 2*l.memory.Factors, 2*l.memory.Rows
+	}
 	if l.config.Refit.Every > 0 {
 		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
 	}

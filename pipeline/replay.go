@@ -80,7 +80,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	if l.journal.Log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
-	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Learner.Progress(), l.history.Timeline.Clone()
+	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Progress(), l.history.Timeline.Clone()
 	for _, s := range slices.Backward(l.journal.Log.Fold.Snapshots()) {
 		ev.Snapshots = append(ev.Snapshots, s.Manifest)
 	}

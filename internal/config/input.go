@@ -66,9 +66,12 @@ type Input struct {
 	// What to do when the columns of the records change: when a field appears that is no column
 	// and is dropped (unknown: ignore), or a column has had no value for 1,000 records.
 	// continue: report it, and learn without them. stop: pause after the batch with the
-	// change, until accrete resume. Either way the change is in the model log. May be changed
-	// at any time.
-	OnChange string `key:"on_change" default:"continue" oneof:"continue stop"`
+	// change, until accrete resume. adopt: a field becomes a column after 100 records with it,
+	// also where the values of a column have another type now. The model goes on without it,
+	// and a second one that has it takes over once it predicts better; see docs/columns.md.
+	// Either way the change is in the model log. continue and stop may be exchanged at any
+	// time; adopt is fixed for the life of a model.
+	OnChange string `key:"on_change" default:"continue" oneof:"continue stop adopt"`
 
 	// Statistics of the earlier records of a key as additional inputs, with half-lives of
 	// event time: count, sum, mean and deviation of a field of numbers, number of different

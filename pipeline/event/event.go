@@ -152,6 +152,16 @@ type (
 		Dropped    int64    // fields of this BATCH that were ignored because they are not columns
 		Field      string   // one of these
 		New        []string // ignored fields that appear for the first time
+		Adopted    []string // fields that became columns
+	}
+
+	// Succeeded reports that the model which has learned adopted columns predicts from now on:
+	// its loss was less than that of the model without them.
+	Succeeded struct {
+		Seq         int64
+		Columns     []string
+		Rows        int64   // labelled rows that it has learned
+		Loss, Other float64 // mean losses of the model and of the one before, on the last half of these
 	}
 
 	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.

@@ -36,8 +36,15 @@ func (a *absence) add(x []float64) (back bool) {
 	return back
 }
 
-// size begins to count for n columns, as if all had a value in this record.
+// size begins to count for n columns, as if all had a value in this record. Where columns
+// were adopted, the count of the others goes on.
 func (a *absence) size(n int) {
+	if len(a.last) > 0 && n > len(a.last) {
+		for len(a.last) < n {
+			a.last, a.gone = append(a.last, a.rows), append(a.gone, false)
+		}
+		return
+	}
 	*a = absence{rows: a.rows, last: make([]int64, n), gone: make([]bool, n)}
 	for j := range a.last {
 		a.last[j] = a.rows

@@ -18,6 +18,7 @@ func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
 	if h.join != nil {
 		state.Resuming = append(state.Resuming, h.join.State()...)
 	}
+	state.Resuming = append(state.Resuming, h.adopted.state()...)
 	return h.copied(epoch, state)
 }
 
@@ -27,7 +28,7 @@ func (h *History) FreezeServing(epoch int64) (*snapshot.Snapshot, error) {
 }
 
 func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, error) {
-	schema, err := json.Marshal(h.Schema)
+	schema, err := json.Marshal(h.served())
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +48,8 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 	state := s.State
 	var late []learner.Array
 	state.Resuming, late = join.Split(state.Resuming)
+	var own []learner.Array
+	state.Resuming, own = splitAdopted(state.Resuming)
 	l, err := learner.Restore(c, state)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 	}
 	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
 		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	}
+	if err := h.thawAdopted(c, own); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	if err := h.thawJoin(late); err != nil {
 		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)

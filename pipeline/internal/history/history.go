@@ -53,6 +53,8 @@ type History struct {
 	join *join.Join // nil unless labels come late
 	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
 
+	adopted adopted // columns
+
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
@@ -69,7 +71,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 	}
 	h := &History{name: name, options: options, Learner: l, Schema: new(decode.Schema), Limits: defaultLimits}
 	h.rows = sha256.Sum256(options)
-	h.Lineage, h.join = h.rows, newJoin(options)
+	h.Lineage, h.join, h.adopted.config = h.rows, newJoin(options), c
 	return h, nil
 }
 
@@ -81,28 +83,32 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		b = h.joined(b)
 	}
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
-	drifts := h.Learner.Progress().Drifts
+	h.adopted.news = nil
+	drifts := h.Progress().Drifts
 	rest := b.Items
+	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
 	for from := 0; from < b.Batch.Len(); {
-		rows := b.Batch.Slice(from, b.Batch.Len())
+		h.adopt(b, from)
+		rows := mine.rows(h.width(b, from), from, h.until(b, from))
 		pass := h.Learner.Predict(rows)
 		h.keep(b, rows, pass, rest)
 		rest = h.answer(out, b, from, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
 		}
+		n, losses := pass.Len(), h.losses(pass)
 		if step := h.Learner.Learn(pass); step.Changed {
-			h.step, h.Lineage, h.encoder = step.Step, h.rows, nil
-			h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
-			for _, p := range h.Reached {
-				h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
-			}
+			h.changed(step.Step)
 		}
-		from += pass.Len()
+		if losses != nil && h.try(b, trial, from, losses) {
+			h.changed(h.Learner.Progress().Step)
+		}
+		from += n
 		if h.Beat != nil {
 			h.Beat()
 		}
 	}
+	h.adopt(b, b.Batch.Len())
 	for _, it := range rest { // after the last row
 		if it.Err != nil {
 			h.quarantine(out, it)
@@ -116,8 +122,17 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
-	h.Timeline.Observe(h.Learner.Progress(), drifts)
+	h.Timeline.Observe(h.Progress(), drifts)
 	return out
+}
+
+// changed notes that the model is another one from here on, after steps of its own.
+func (h *History) changed(steps int64) {
+	h.step, h.Lineage, h.encoder = h.adopted.former.Step+steps, h.rows, nil
+	h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
+	for _, p := range h.Reached {
+		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+	}
 }
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
@@ -148,7 +163,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
-			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:h.width(b, from)], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
 		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}

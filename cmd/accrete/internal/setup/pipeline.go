@@ -126,6 +126,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
+		Adopt:      c.Input.OnChange == "adopt",
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
 		Late:       c.Input.Labels.Late(),

@@ -88,6 +88,10 @@ func (w *Watch) columns(ev event.Columns) {
 	if len(ev.Back) > 0 {
 		w.log.Info().Strs("columns", ev.Back[:min(len(ev.Back), mostNames)]).Int("missing", ev.Missing).Msg("columns have values again")
 	}
+	if len(ev.Adopted) > 0 {
+		w.metrics.AdoptedColumns.Add(float64(len(ev.Adopted)))
+		w.log.Warn().Strs("columns", ev.Adopted[:min(len(ev.Adopted), mostNames)]).Msg("fields became columns, which a second model learns (input.on_change: adopt)")
+	}
 	if len(ev.New) > 0 {
 		w.log.Warn().Strs("fields", ev.New[:min(len(ev.New), mostNames)]).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
 	}

@@ -112,6 +112,9 @@ func (w *Watch) Event(ev event.Event) {
 		w.quarantining(ev)
 	case event.Columns:
 		w.columns(ev)
+	case event.Succeeded:
+		m.Successions.Inc()
+		w.log.Info().Strs("columns", ev.Columns[:min(len(ev.Columns), mostNames)]).Int64("rows", ev.Rows).Float64("loss", ev.Loss).Float64("other", ev.Other).Msg("the model with the adopted columns predicts from now on")
 	case event.Learned:
 		w.learned(ev)
 	case event.Shifted:
