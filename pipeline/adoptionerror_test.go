@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
@@ -106,7 +107,8 @@ type course struct {
 	adopted, succeeds int64     // rows; 0: not
 }
 
-// mean returns the mean error of the rows [from, to).
+// mean returns the mean error of the rows [from, to), to the next ends of BATCHes, which differ
+// between runs on a busy machine.
 func (c *course) mean(from, to int64) float64 {
 	at := func(row int64) int { i, _ := slices.BinarySearch(c.rows, row); return min(i, len(c.rows)-1) }
 	i, j := at(from), at(to)
@@ -119,6 +121,7 @@ func measureAdoption(t *testing.T, name, label, column string, start int) {
 		in := kafkatest.Name("stream")
 		kafkatest.Fill(t, client, in, 1, streamed(t, name, column, start, at))
 		cfg, _ := learntest.Config(client, what, in)
+		cfg.Linger = time.Second // BATCHes of the same rows in all runs
 		cfg.Learner = learner.Config{Mixture: true, MaxFeatures: 512}
 		cfg.Decode = decode.Config{Label: label, Infer: true, Missing: "impute", Unknown: "ignore", Adopt: adopt}
 		var now int64
