@@ -88,6 +88,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   auto,
+		AutoScores:    of.NormalScores,
 		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
