@@ -161,3 +161,19 @@ func (b *Batch) Slice(from, to int) *Batch {
 	}
 	return s
 }
+
+// SetKept sets what Keep has kept of the prediction that was made earlier for example i. It
+// is set between Predict and Learn, or before.
+func (b *Batch) SetKept(i int, values []float64) {
+	if b.kept == nil {
+		b.kept = make([][]float64, len(b.labels))
+	}
+	b.kept[i] = values
+}
+
+func (b *Batch) keptOf(i int) []float64 {
+	if b.kept == nil {
+		return nil
+	}
+	return b.kept[i]
+}

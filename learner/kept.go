@@ -205,22 +205,6 @@ func (l *Learner) validateKept(k *kept, y Label, weight float64) {
 	}
 }
 
-// SetKept sets what Keep has kept of the prediction that was made earlier for example i. It
-// is set between Predict and Learn, or before.
-func (b *Batch) SetKept(i int, values []float64) {
-	if b.kept == nil {
-		b.kept = make([][]float64, len(b.labels))
-	}
-	b.kept[i] = values
-}
-
-func (b *Batch) keptOf(i int) []float64 {
-	if b.kept == nil {
-		return nil
-	}
-	return b.kept[i]
-}
-
 // addResiduals adds the residual of row i to the intervals: that of the prediction that was
 // made for it first. served and mixed are those of p.
 func (l *Learner) addResiduals(p *PredictedBatch, i int, served, mixed []float64, y Label) {

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -64,7 +65,7 @@ func uninterrupted(t *testing.T, c *ingest.Client, topic string) snapshot.Hash {
 	return learntest.FinalHash(t, ev)
 }
 
-func adopts(t *testing.T, c Config, a admin.Adoption) admin.AdoptReport {
+func adopts(t *testing.T, c model.Config, a admin.Adoption) admin.AdoptReport {
 	t.Helper()
 	r, err := admin.Adopt(t.Context(), c, a)
 	if err != nil || r.Record == nil {
@@ -136,7 +137,7 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 	learnAll(t, cfg)
 	last := finalSeq(t, ev)
 	d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+		d.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 			n := len(bs)
 			for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
 				n--

@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkPipeline(b *testing.B) {
 	c, in := kafkatest.Client(b), kafkatest.Name("wide")
 	kafkatest.Fill(b, c, in, 1, wide(n))
 	for i := 0; b.Loop(); i++ {
-		cfg := Config{
+		cfg := model.Config{
 			Model: fmt.Sprintf("m%d.%s", i, in), Client: c, Topics: []string{in},
 			Learner:   learner.Config{MaxFeatures: 256}, // few, so that learning does not dominate
 			BatchSize: 1000, Linger: time.Millisecond,
@@ -71,7 +72,7 @@ func BenchmarkHost(b *testing.B) {
 	for i, v := range values {
 		records[i] = ingest.Record{Offset: int64(i), Time: 1_700_000_000_000, Key: []byte("key"), Value: []byte(v)}
 	}
-	cfg := Config{Learner: learner.Config{MaxFeatures: 32}}
+	cfg := model.Config{Learner: learner.Config{MaxFeatures: 32}}
 	options, err := cfg.Options()
 	if err != nil {
 		b.Fatal(err)
@@ -103,7 +104,7 @@ func BenchmarkHost(b *testing.B) {
 // historyOf returns a history that has learned n wide records.
 func historyOf(tb testing.TB, c learner.Config, n int) *history.History {
 	tb.Helper()
-	cfg := Config{Learner: c}
+	cfg := model.Config{Learner: c}
 	options, err := cfg.Options()
 	if err != nil {
 		tb.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -76,19 +77,19 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 			if l, ok := learntest.Last[event.Learned](ev); !ok || l.Counts.Quarantined != 0 {
 				t.Errorf("%+v behind them", l)
 			}
-			topic, err := c.Topic(t.Context(), QuarantineTopic(cfg.Model))
+			topic, err := c.Topic(t.Context(), model.QuarantineTopic(cfg.Model))
 			if err != nil {
 				t.Fatal(err)
 			}
 			bad := map[string]ingest.Record{}
-			for _, r := range kafkatest.Read(t, c, QuarantineTopic(cfg.Model)) {
+			for _, r := range kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model)) {
 				bad[kafkatest.Header(r, "__connect.errors.offset")] = r
 				if n := r.Size(); n > topic.MaxMessageBytes {
 					t.Errorf("a record of %d bytes in quarantine", n)
 				}
 			}
 			predicted := map[string]ingest.Record{}
-			for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+			for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 				predicted[kafkatest.Header(r, "ce_id")] = r
 			}
 			if len(bad) != 7 || len(predicted) != 402 {
@@ -139,7 +140,7 @@ func TestPredictionsSayWhichBatchAndWhoseTheyAre(t *testing.T) {
 	cfg.Decode = decode.Config{Key: "id"}
 	learnAll(t, cfg)
 	changed := map[string]int{} // by lineage, the offset after the last record learned
-	for i, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+	for i, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 		want := fmt.Sprint("u", i%10)
 		if i == 7 {
 			want = "7"

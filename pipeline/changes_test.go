@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -29,7 +30,7 @@ func TestALearnerStopsWhereColumnsChange(t *testing.T) {
 		values = append(values, v)
 	}
 	kafkatest.Fill(t, c, in, 1, values)
-	config := func(rule string) Config {
+	config := func(rule string) model.Config {
 		cfg, _ := learntest.Config(c, rule, in)
 		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Unknown: "ignore"}
 		cfg.OnChange = rule

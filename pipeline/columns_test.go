@@ -32,7 +32,7 @@ func orders(n int) []string {
 	return out
 }
 
-func columnsConfig(c Config) Config {
+func columnsConfig(c model.Config) model.Config {
 	c.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
 	return c
 }
@@ -69,7 +69,7 @@ func TestRestartWithTypedColumnsGoesOnExactly(t *testing.T) {
 	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 		t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)
 	}
-	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n > 0 {
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n > 0 {
 		t.Errorf("%d records in quarantine", n)
 	}
 }
@@ -82,7 +82,7 @@ func TestWrongTypesGoToQuarantine(t *testing.T) {
 	cfg, _ := learntest.Config(c, "m", in)
 	cfg = columnsConfig(cfg)
 	learnAll(t, cfg)
-	q := kafkatest.Read(t, c, QuarantineTopic(cfg.Model))
+	q := kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))
 	if len(q) != 2 {
 		t.Fatalf("%d records in quarantine, want 2", len(q))
 	}
@@ -96,7 +96,7 @@ func TestWrongTypesGoToQuarantine(t *testing.T) {
 // A model from before columns had types goes on reading records as it did, although
 // types are inferred by default now.
 func TestModelKeepsHowItReadsRecords(t *testing.T) {
-	have, err := Config{Decode: decode.Config{Label: "label"}}.Options()
+	have, err := model.Config{Decode: decode.Config{Label: "label"}}.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,30 +108,30 @@ func TestModelKeepsHowItReadsRecords(t *testing.T) {
 		{decode.Config{Label: "label", Infer: true, Missing: "zero"}, false},
 		{decode.Config{Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"a": "category"}}, false},
 	} {
-		c := Config{Decode: test.now}
+		c := model.Config{Decode: test.now}
 		options, err := c.KeepReading(have)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := model.SameOptions(have, options); (err == nil) != test.same || err != nil && !errors.Is(err, ErrOptions) {
+		if err := model.SameOptions(have, options); (err == nil) != test.same || err != nil && !errors.Is(err, model.ErrOptions) {
 			t.Errorf("%+v: %v", test.now, err)
 		}
-		fresh := Config{Decode: test.now}
+		fresh := model.Config{Decode: test.now}
 		if options, err = fresh.KeepReading(nil); err != nil || !json.Valid(options) || !fresh.Decode.Infer {
 			t.Errorf("a new model: %s, %v", options, err)
 		}
 	}
 	typed := decode.Config{Label: "label", Infer: true, Missing: "impute"}
-	if have, err = (Config{Decode: typed}).Options(); err != nil {
+	if have, err = (model.Config{Decode: typed}).Options(); err != nil {
 		t.Fatal(err)
 	}
 	typed.Depth = decode.MaxDepth
-	c := Config{Decode: typed}
+	c := model.Config{Decode: typed}
 	options, err := c.KeepReading(have)
 	if err != nil || model.SameOptions(have, options) != nil || c.Decode.Depth != 0 {
 		t.Errorf("a model from before objects were columns: depth %d, %s, %v", c.Decode.Depth, options, err)
 	}
-	fresh := Config{Decode: typed}
+	fresh := model.Config{Decode: typed}
 	if _, err := fresh.KeepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth {
 		t.Errorf("a new model: depth %d, %v", fresh.Decode.Depth, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // committer publishes each release in a transaction, together with a marker that
@@ -41,10 +42,10 @@ type committer struct {
 // read-committed readers get no records after it.
 const transactionLimit = 30 * time.Second
 
-func newCommitter(c Config, j *journal.Journal) *committer {
+func newCommitter(c model.Config, j *journal.Journal) *committer {
 	return &committer{
 		journal: j, client: c.Client, tx: c.Client.Transactor("accrete-"+c.Model, transactionLimit),
-		topic: ReleasedTopic(c.Model), report: c.Report,
+		topic: model.ReleasedTopic(c.Model), report: c.Report,
 	}
 }
 

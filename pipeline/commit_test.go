@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -49,12 +50,12 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kafkatest.Fill(t, feeder, in, 2, values[:each])
 
-	var model string
+	var name string
 	replayed, unfinished := 0, 0
 	for i := range crashes {
 		c := kafkatest.ClientOf(t, addr, nil)
 		cfg, ev := learntest.Config(c, "m", in)
-		model = cfg.Model
+		name = cfg.Model
 		cfg.BatchSize, cfg.Transactional, cfg.ToEnd, cfg.SnapshotEvery = 10, true, false, 50*time.Millisecond
 		learn := int64(rng.IntN(3)) // BATCHes
 		cfg.Report = func(e event.Event) {
@@ -106,7 +107,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	}
 
 	// A last record in each partition marks its end.
-	for topic, partitions := range map[string]int{PredictionsTopic(model): 2, QuarantineTopic(model): 1} {
+	for topic, partitions := range map[string]int{model.PredictionsTopic(name): 2, model.QuarantineTopic(name): 1} {
 		for p := range partitions {
 			if err := feeder.Producer().Publish(t.Context(), topic, p, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte("end")}}); err != nil {
 				t.Fatal(err)
@@ -114,7 +115,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 		}
 	}
 	seen, ends := map[string]int{}, 0
-	consumer := readCommitted(t, addr, PredictionsTopic(model), QuarantineTopic(model))
+	consumer := readCommitted(t, addr, model.PredictionsTopic(name), model.QuarantineTopic(name))
 	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for ends < 3 && patience.Err() == nil {
@@ -159,8 +160,8 @@ func TestANewModelBesideOldOutputs(t *testing.T) {
 		cfg.Transactional, cfg.BatchSize = transactional, 50
 		learnAll(t, cfg)
 		before := finalSeq(t, ev)
-		kafkatest.Delete(t, addr, LogTopic(cfg.Model))
-		eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), LogTopic(cfg.Model)); return err != nil })
+		kafkatest.Delete(t, addr, model.LogTopic(cfg.Model))
+		eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), model.LogTopic(cfg.Model)); return err != nil })
 		_, err := Open(t.Context(), cfg)
 		learntest.Wants(t, err, ErrLog, "--new-model")
 		cfg.NewModel = true

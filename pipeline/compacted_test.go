@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -45,7 +46,7 @@ func TestACompactedLogIsRefused(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
 	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
-	log := LogTopic(cfg.Model)
+	log := model.LogTopic(cfg.Model)
 	was := len(kafkatest.Read(t, c, log))
 
 	configure(t, addr, log, map[string]string{

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
@@ -27,7 +28,7 @@ func cluster(t *testing.T) (addr string, c *ingest.Client) {
 	return addr, kafkatest.ClientOf(t, addr, nil)
 }
 
-func exported(t *testing.T, c Config) []byte {
+func exported(t *testing.T, c model.Config) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := admin.Export(t.Context(), c, &b); err != nil {
@@ -40,7 +41,7 @@ func opening(b []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-func imported(t *testing.T, c Config, b []byte) admin.Copy {
+func imported(t *testing.T, c model.Config, b []byte) admin.Copy {
 	t.Helper()
 	got, err := admin.Import(t.Context(), c, opening(b))
 	if err != nil {
@@ -50,10 +51,10 @@ func imported(t *testing.T, c Config, b []byte) admin.Copy {
 }
 
 // same fails the test unless the logs of two models have the same history.
-func same(t *testing.T, a, b Config) {
+func same(t *testing.T, a, b model.Config) {
 	t.Helper()
 	var is [2]*audit.LogReport
-	for i, c := range []Config{a, b} {
+	for i, c := range []model.Config{a, b} {
 		r, err := audit.Inspect(t.Context(), c, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 		refill(t, c, in+".a", [][]ingest.Record{all[0][from : from+50]})
 		learnAll(t, cfg)
 	}
-	first, _, err := c.Offsets(t.Context(), LogTopic(cfg.Model))
+	first, _, err := c.Offsets(t.Context(), model.LogTopic(cfg.Model))
 	if err != nil || first[0] == 0 {
 		t.Fatalf("the log begins at %v, %v; want it trimmed", first, err)
 	}
@@ -170,7 +171,7 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 		learnAll(t, up)
 	})
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(20))
-	back := func(c Config, step int64) {
+	back := func(c model.Config, step int64) {
 		t.Helper()
 		as(next, func() {
 			r, err := admin.Rollback(t.Context(), c, admin.RollbackTo{Step: &step})
@@ -179,7 +180,7 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 			}
 		})
 	}
-	copied := func() Config {
+	copied := func() model.Config {
 		t.Helper()
 		_, other := cluster(t)
 		there, _ := learntest.Config(other, "m", in)
@@ -196,7 +197,7 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 	}()
 	there := copied()
 	_, err := Open(t.Context(), cfg)
-	learntest.Wants(t, err, ErrVersion, "arithmetic 2")
+	learntest.Wants(t, err, model.ErrVersion, "arithmetic 2")
 	back(cfg, step)
 	back(there, step)
 	learnAll(t, cfg) // by the older program again
@@ -242,9 +243,9 @@ func TestAnInterruptedImportIsNotAModel(t *testing.T) {
 		}
 		_, err = admin.Import(t.Context(), there, opening(file))
 		learntest.Wants(t, err, admin.ErrCopy, "was interrupted at seq")
-		kafkatest.Delete(t, addr, LogTopic(there.Model))
+		kafkatest.Delete(t, addr, model.LogTopic(there.Model))
 		eventually(t, "the topic is gone", func() bool {
-			_, err := other.Topic(t.Context(), LogTopic(there.Model))
+			_, err := other.Topic(t.Context(), model.LogTopic(there.Model))
 			return errors.Is(err, ingest.ErrUnknownTopic)
 		})
 		imported(t, there, file)
@@ -339,7 +340,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 	} {
 		try(x.name, changed(x.change), x.kind, x.want)
 	}
-	if _, err := other.Topic(t.Context(), LogTopic(there.Model)); !errors.Is(err, ingest.ErrUnknownTopic) {
+	if _, err := other.Topic(t.Context(), model.LogTopic(there.Model)); !errors.Is(err, ingest.ErrUnknownTopic) {
 		t.Errorf("the topic of the log: %v, want that nothing was written", err)
 	}
 	imported(t, there, changed(func(_ *backup.Header, rs []backup.Record) []backup.Record { return rs }))

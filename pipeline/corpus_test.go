@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -30,7 +31,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		kafkatest.Fill(t, c, in, 1, values[100*i:100*(i+1)])
 		learnAll(t, cfg)
 	}
-	log := kafkatest.Read(t, c, LogTopic(cfg.Model))
+	log := kafkatest.Read(t, c, model.LogTopic(cfg.Model))
 	fold := modellog.NewFold(0, 3)
 	for _, r := range log {
 		if _, err := fold.Add(r.Offset, r.Key, r.Value); err != nil {
@@ -54,8 +55,8 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		if err := journal.CreateLog(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
-		rename(t, c, LogTopic(cfg.Model), rs)
-		if err := c.Producer().Publish(t.Context(), LogTopic(cfg.Model), 0, rs); err != nil {
+		rename(t, c, model.LogTopic(cfg.Model), rs)
+		if err := c.Producer().Publish(t.Context(), model.LogTopic(cfg.Model), 0, rs); err != nil {
 			t.Fatal(err)
 		}
 		learnAll(t, cfg)

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -38,7 +39,7 @@ func rewrite(t *testing.T, addr string, c *ingest.Client, topic string, change f
 		_, err := c.Topic(t.Context(), topic)
 		return errors.Is(err, ingest.ErrUnknownTopic)
 	})
-	if err := journal.CreateLog(t.Context(), Config{Client: c, Model: strings.TrimSuffix(topic, ".log")}); err != nil {
+	if err := journal.CreateLog(t.Context(), model.Config{Client: c, Model: strings.TrimSuffix(topic, ".log")}); err != nil {
 		t.Fatal(err)
 	}
 	rename(t, c, topic, rs)
@@ -99,7 +100,7 @@ func TestDamagedSnapshotFallsBackToTheOneBefore(t *testing.T) {
 				s, _ := learntest.Last[event.Saved](ev)
 				seqs = append(seqs, s.Seq)
 			}
-			rewrite(t, addr, c, LogTopic(cfg.Model), func(rs []ingest.Record) { damage(lastChunk(rs)) })
+			rewrite(t, addr, c, model.LogTopic(cfg.Model), func(rs []ingest.Record) { damage(lastChunk(rs)) })
 			kafkatest.Fill(t, c, in, 1, values[2500:])
 			learnAll(t, cfg)
 			if r, ok := learntest.Last[event.Restored](ev); !ok || r.Seq != seqs[1] {

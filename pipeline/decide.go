@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -139,7 +140,7 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 		if p.Columns != nil {
 			return fmt.Errorf("%w: %v; run accrete resume to continue with them", ErrChanged, p)
 		}
-		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
+		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, model.QuarantineTopic(l.config.Model))
 	}
 	l.config.Report(event.Paused{Why: p})
 	if err := l.journal.WaitForResume(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -22,7 +23,7 @@ func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
 		return kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: name, Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: operation, Allow: allow}
 	}
 	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
-		kfake.User("SCRAM-SHA-256", "ann", "pw", on("*", kmsg.ACLOperationAll, true), on(LogTopic("m."+in), kmsg.ACLOperationDescribeConfigs, false)))
+		kfake.User("SCRAM-SHA-256", "ann", "pw", on("*", kmsg.ACLOperationAll, true), on(model.LogTopic("m."+in), kmsg.ACLOperationDescribeConfigs, false)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,18 +36,18 @@ func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
 	kafkatest.Fill(t, root, in, 1, learntest.Rings(300))
 	cfg, _ := learntest.Config(root, "m", in)
 	learnAll(t, cfg)
-	before := len(kafkatest.Read(t, root, LogTopic(cfg.Model)))
+	before := len(kafkatest.Read(t, root, model.LogTopic(cfg.Model)))
 
 	cfg.Client = as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
 	const want = "grant the operation DescribeConfigs on the topic"
 	_, err = Open(t.Context(), cfg)
 	learntest.Wants(t, err, ErrLog, want)
-	learntest.Wants(t, err, ingest.ErrDenied, LogTopic(cfg.Model))
+	learntest.Wants(t, err, ingest.ErrDenied, model.LogTopic(cfg.Model))
 	_, err = audit.Verify(t.Context(), cfg)
 	learntest.Wants(t, err, ErrLog, want)
 	_, err = admin.Rollback(t.Context(), cfg, admin.RollbackTo{})
 	learntest.Wants(t, err, ErrLog, want)
-	if after := len(kafkatest.Read(t, root, LogTopic(cfg.Model))); after != before {
+	if after := len(kafkatest.Read(t, root, model.LogTopic(cfg.Model))); after != before {
 		t.Errorf("the log has %d records, before %d", after, before)
 	}
 }

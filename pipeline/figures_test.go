@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -25,7 +26,7 @@ func TestFiguresAreThoseOfThePredictions(t *testing.T) {
 		t.Fatalf("%+v", learned)
 	}
 	meter, classes := ranking.New(true), map[string]int{}
-	for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+	for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 		var v struct {
 			Prediction    *string
 			Label         string

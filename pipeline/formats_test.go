@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -33,6 +34,7 @@ func (g silent) Writer(_ context.Context, id string) (decode.Writer, error) {
 // states are identical. Where there is a registry, records with schemas that it does not have
 // go to quarantine, and neither a restart nor a verification asks it again.
 func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
+	t.Parallel()
 	c := kafkatest.Client(t)
 	fake := srfake.New()
 	defer fake.Close()
@@ -85,10 +87,10 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 			if got != want {
 				t.Errorf("the state is %v, want %v", got, want)
 			}
-			if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n != bad {
+			if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n != bad {
 				t.Errorf("%d records in quarantine, want %d", n, bad)
 			}
-			if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n != len(all) {
+			if n := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); n != len(all) {
 				t.Errorf("%d predictions, want %d", n, len(all))
 			}
 			if framed {
@@ -103,7 +105,7 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 
 // stateAlone returns the hash of what the newest snapshot has learned, without the schema of
 // its columns, which has the schemas of the records too.
-func stateAlone(t *testing.T, c Config) snapshot.Hash {
+func stateAlone(t *testing.T, c model.Config) snapshot.Hash {
 	t.Helper()
 	j, err := journal.Open(t.Context(), c, 1)
 	if err != nil {
@@ -177,7 +179,7 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 	if waited != 2 {
 		t.Errorf("it has reported %d retries, want 2", waited)
 	}
-	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n != 0 {
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n != 0 {
 		t.Errorf("%d records in quarantine", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -38,7 +39,7 @@ func TestPredictionsOfEveryFormAreRepeatedToTheByte(t *testing.T) {
 		interrupted(t, cfg, 1)
 		copies := map[string]ingest.Record{}
 		var ids []string
-		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 			id := kafkatest.Header(r, "ce_id")
 			before, twice := copies[id]
 			if twice && !bytes.Equal(before.Value, r.Value) {

@@ -11,13 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // start runs a learner until the test ends or stop is called. The error of Run is
 // received from ended or returned by stop.
-func start(t *testing.T, c Config) (stop func() error, ended <-chan error) {
+func start(t *testing.T, c model.Config) (stop func() error, ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := Open(ctx, c)

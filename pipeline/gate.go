@@ -18,7 +18,7 @@ import (
 // to those of the snapshot served, for the same records. It is owned by the goroutine that
 // learns, and does not influence what is learned.
 type gate struct {
-	config GateConfig
+	config model.GateConfig
 	tau    float64 // of a quantile; 0: other losses
 	log    kafkalog.Reader
 	report func(event.Event)
@@ -30,14 +30,14 @@ type gate struct {
 }
 
 // newGate returns nil if every snapshot is to pass.
-func newGate(c Config) (*gate, error) {
+func newGate(c model.Config) (*gate, error) {
 	if c.Gate.Metric == "" {
 		return nil, nil
 	}
 	if err := c.Gate.Validate(c.Learner); err != nil {
 		return nil, err
 	}
-	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Key: c.VerifyKey, Again: true}, report: c.Report}
+	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: model.LogTopic(c.Model), Key: c.VerifyKey, Again: true}, report: c.Report}
 	if l, err := loss.Parse(c.Learner.Loss); err == nil {
 		if q, ok := l.(loss.Quantile); ok {
 			g.tau = q.Tau
@@ -80,7 +80,9 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		return
 	}
 	rows := b.Batch.Slice(from, from+pass.Len())
-	if d := g.model.Dim(); d != 0 && d != rows.Dim() {
+	if d := g.model.Dim(); d != 0 && d < rows.Dim() { // columns were adopted since
+		rows = rows.First(d)
+	} else if d > rows.Dim() {
 		return
 	}
 	out, now := g.model.Predict(rows), &pass.Predictions

@@ -24,7 +24,7 @@ func TestGateComparesWhatScorersWouldPredict(t *testing.T) {
 		walk += math.Sin(float64(i*i)) / 10
 		b.Batch.Append([]float64{math.Cos(float64(i))}, learner.Label{Task: learner.Regression, Value: walk}, 1)
 	}
-	g, own := &gate{config: GateConfig{Metric: model.GateLoss, Over: all}}, 0.0
+	g, own := &gate{config: model.GateConfig{Metric: model.GateLoss, Over: all}}, 0.0
 	for at := 0; at < all; {
 		p := l.Predict(b.Batch.Slice(at, all))
 		if at >= learned {

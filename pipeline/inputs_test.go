@@ -35,7 +35,7 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 	}
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	kafkatest.Fill(t, c, in, 1, values[:2_700])
-	monitored := func(cfg Config) Config {
+	monitored := func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Monitor: divergence.BlockRows}
 		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
 		return cfg
@@ -71,15 +71,15 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 	}
 	for name, of := range choices {
 		for _, was := range []bool{false, true} {
-			have, err := Config{Learner: of(was)}.Options()
+			have, err := model.Config{Learner: of(was)}.Options()
 			if err != nil {
 				t.Fatal(err)
 			}
-			auto := Config{Learner: of(!was), AutoMixture: true, AutoScores: true}
+			auto := model.Config{Learner: of(!was), AutoMixture: true, AutoScores: true}
 			if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner != of(was) {
 				t.Errorf("%s: a model with %v goes on with %+v: %v", name, was, auto.Learner, err)
 			}
-			other := Config{Learner: of(!was)}
+			other := model.Config{Learner: of(!was)}
 			if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 				t.Errorf("%s: a model with %v goes on with another choice: %v", name, was, err)
 			}
@@ -89,12 +89,12 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 
 // A model from before inputs were monitored goes on without the default monitor.
 func TestModelKeepsToHaveNoMonitor(t *testing.T) {
-	have, err := Config{}.Options()
+	have, err := model.Config{}.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rows, same := range map[int]bool{divergence.BlockRows: true, 0: true, 1000: false} {
-		c := Config{Learner: learner.Config{Monitor: rows}}
+		c := model.Config{Learner: learner.Config{Monitor: rows}}
 		options, err := c.KeepReading(have)
 		if err != nil {
 			t.Fatal(err)
@@ -103,10 +103,10 @@ func TestModelKeepsToHaveNoMonitor(t *testing.T) {
 			t.Errorf("monitor of %d rows: %v", rows, err)
 		}
 	}
-	if have, err = (Config{Learner: learner.Config{Monitor: 500}}).Options(); err != nil {
+	if have, err = (model.Config{Learner: learner.Config{Monitor: 500}}).Options(); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{}
+	c := model.Config{}
 	if options, err := c.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 		t.Errorf("a model with a monitor goes on without: %v", err)
 	}

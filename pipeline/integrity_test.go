@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -43,7 +46,7 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 				cfg.ToEnd = false
 				_, ended := start(t, cfg)
 				eventually(t, "it learns", func() bool { return learned(ev) == 980 })
-				b.Down(func() { b.Cut(LogTopic(cfg.Model), 0, 4) })
+				b.Down(func() { b.Cut(model.LogTopic(cfg.Model), 0, 4) })
 				back := time.Now()
 				if fed {
 					kafkatest.Fill(t, kafkatest.ClientOf(t, addr, nil), in, 1, values[1000:])
@@ -67,7 +70,7 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 
 // rolledBack verifies that a model of which the log has lost its tail is refused by
 // everything that reads it, and continues after a rollback.
-func rolledBack(t *testing.T, cfg Config) *modellog.Rollback {
+func rolledBack(t *testing.T, cfg model.Config) *modellog.Rollback {
 	t.Helper()
 	_, err := Open(t.Context(), cfg)
 	learntest.Wants(t, err, ErrLog, "accrete rollback")
@@ -99,7 +102,7 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 		_, ended := start(t, cfg)
 		eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 		b.Down(func() { // change the last record
-			b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+			b.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 				return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
 			})
 		})
@@ -108,6 +111,7 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 }
 
 func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
+	t.Parallel()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
@@ -115,14 +119,14 @@ func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
 	cfg.ToEnd = false
 	_, ended := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
-	kafkatest.Delete(t, addr, LogTopic(cfg.Model))
+	kafkatest.Delete(t, addr, model.LogTopic(cfg.Model))
 	if err := journal.CreateLog(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	learntest.Wants(t, ends(t, ended), ErrLog, "deleted")
 	_, err := Open(t.Context(), cfg)
 	learntest.Wants(t, err, ErrLog, "the log was deleted")
-	if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
+	if rs := kafkatest.Read(t, c, model.LogTopic(cfg.Model)); len(rs) > 0 {
 		t.Errorf("%d records were written to the new log", len(rs))
 	}
 }
@@ -135,12 +139,12 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 			cfg, _ := learntest.Config(c, "m", in)
 			bad := map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 			bad[name] = value
-			if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, bad); err != nil {
+			if err := c.Create(t.Context(), model.LogTopic(cfg.Model), 1, bad); err != nil {
 				t.Fatal(err)
 			}
 			_, err := Open(t.Context(), cfg)
 			learntest.Wants(t, err, ErrLog, name+" is "+value)
-			if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
+			if rs := kafkatest.Read(t, c, model.LogTopic(cfg.Model)); len(rs) > 0 {
 				t.Errorf("%d records were written to it nevertheless", len(rs))
 			}
 			_, err = audit.Inspect(t.Context(), cfg, 0)
@@ -156,7 +160,7 @@ func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 		cfg, _ := learntest.Config(c, "m", in)
 		learnAll(t, cfg)
 		b.Down(func() {
-			b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
+			b.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
 		})
 		cfg.Client = kafkatest.ClientOf(t, addr, nil)
 		_, err := audit.Verify(t.Context(), cfg)
@@ -170,6 +174,7 @@ func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 }
 
 func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
+	t.Parallel()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(500))
 	cfg, ev := learntest.Config(c, "m", in)
@@ -184,5 +189,28 @@ func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A record of the log that does not count is reported, and changes nothing.
+func TestVoidRecordsAreReported(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, ev := learntest.Config(c, "m", in)
+	learnAll(t, cfg)
+	if v, ok := learntest.Last[event.Void](ev); ok {
+		t.Fatalf("before there is one: %+v", v)
+	}
+	if err := c.Producer().Publish(t.Context(), model.LogTopic(cfg.Model), 0, []ingest.Record{{Key: []byte("batch"), Value: []byte("{")}}); err != nil {
+		t.Fatal(err)
+	}
+	_, end, err := c.Offsets(t.Context(), model.LogTopic(cfg.Model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	learnAll(t, cfg)
+	if v, ok := learntest.Last[event.Void](ev); !ok || v.Offset != end[0]-1 || v.Type != "batch" || v.Why == "" {
+		t.Errorf("%+v, want one at offset %d", v, end[0]-1)
 	}
 }

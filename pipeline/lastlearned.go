@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -17,7 +18,7 @@ import (
 // LastLearned returns the last n labelled records, at most all, that a model has learned
 // up to its newest snapshot, in the order of the model log and with their keys, and the
 // schema of that snapshot. It reads them again from the input topics.
-func LastLearned(ctx context.Context, c Config, n int) (*learner.Batch, *decode.Schema, error) {
+func LastLearned(ctx context.Context, c model.Config, n int) (*learner.Batch, *decode.Schema, error) {
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {
 		return nil, nil, err

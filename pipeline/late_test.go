@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -35,7 +36,7 @@ func withLateLabels(n int) (rows, labels []string) {
 
 // learnOneByOne learns rows and labels one by one, with the values that the windows gave a row
 // when it came.
-func learnOneByOne(t *testing.T, c Config, rows, labels []string) *learner.Learner {
+func learnOneByOne(t *testing.T, c model.Config, rows, labels []string) *learner.Learner {
 	t.Helper()
 	d, err := decode.New(c.Decode, decode.Schema{})
 	if err != nil {
@@ -87,7 +88,7 @@ func TestRowsKeepTheirWindowsUntilTheirLabels(t *testing.T) {
 	const n, stop = 600, 310
 	c, in := kafkatest.Client(t), kafkatest.Name("rows")
 	outcomes := in + "-outcomes"
-	config := func(name string) (Config, *learntest.Events) {
+	config := func(name string) (model.Config, *learntest.Events) {
 		cfg, ev := learntest.Config(c, name, in)
 		cfg.Topics = []string{in, outcomes}
 		cfg.Decode = decode.Config{

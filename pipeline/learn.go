@@ -34,7 +34,7 @@ const drainLimit = 20 * time.Second
 // Learner is the writer of one model: it holds the claim on the model log and learns
 // until it is stopped or fenced.
 type Learner struct {
-	config  Config
+	config  model.Config
 	inputs  input.Partitions // replaced, never modified, when partitions are added
 	added   sync.Mutex       // guards inputs once Run has started
 	reads   *ingest.Budget
@@ -67,7 +67,7 @@ type Learner struct {
 // Open claims the model log, restores the newest snapshot and replays the log after
 // it. The claim fences every older learner of this model. With Config.Standby, Open
 // waits until no other learner owns the model. The caller must call Run next.
-func Open(ctx context.Context, c Config) (_ *Learner, err error) {
+func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	l := &Learner{config: c, reads: ingest.NewBudget(memory.Read), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
@@ -163,7 +163,7 @@ func (l *Learner) updateInputs(ctx context.Context, stoodBy bool) (err error) {
 }
 
 // checkRefit returns an error if the refits that are configured are impossible.
-func checkRefit(c Config) error {
+func checkRefit(c model.Config) error {
 	if c.Refit.Every <= 0 {
 		return nil
 	}
@@ -187,12 +187,12 @@ func checkRefit(c Config) error {
 
 // outputLimits returns what the output topics can hold, and the number of partitions of the
 // predictions.
-func outputLimits(ctx context.Context, c Config) (history.Limits, int, error) {
-	predictions, err := record.OutputTopic(ctx, c.Client, PredictionsTopic(c.Model))
+func outputLimits(ctx context.Context, c model.Config) (history.Limits, int, error) {
+	predictions, err := record.OutputTopic(ctx, c.Client, model.PredictionsTopic(c.Model))
 	if err != nil {
 		return history.Limits{}, 0, err
 	}
-	quarantine, err := record.OutputTopic(ctx, c.Client, QuarantineTopic(c.Model))
+	quarantine, err := record.OutputTopic(ctx, c.Client, model.QuarantineTopic(c.Model))
 	if err != nil {
 		return history.Limits{}, 0, err
 	}
@@ -239,6 +239,9 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	more, bytes := features.MixtureFeatures()
 	l.memory.Features += int64(more)
 	l.memory.Factors += int64(more) * int64(bytes)
+	if l.config.Decode.Adopt { // a second model learns columns that are adopted
+		l.memory.Features, l.memory.Factors, l.memory.Rows = 2*l.memory.Features, 2*l.memory.Factors, 2*l.memory.Rows
+	}
 	if l.config.Refit.Every > 0 {
 		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
 	}

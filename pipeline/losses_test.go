@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -67,7 +68,7 @@ func TestEveryLossThroughThePipeline(t *testing.T) {
 
 // checkDeviation compares figures with the predictions in the topic, after those of the
 // first run.
-func checkDeviation(t *testing.T, l loss.Loss, cfg Config, got *deviation.Figures, from int) {
+func checkDeviation(t *testing.T, l loss.Loss, cfg model.Config, got *deviation.Figures, from int) {
 	t.Helper()
 	graded := l
 	several, each := 1.0, []float64(nil)
@@ -80,7 +81,7 @@ func checkDeviation(t *testing.T, l loss.Loss, cfg Config, got *deviation.Figure
 		graded = loss.Absolute{}
 	}
 	n, sum := 0.0, 0.0
-	for _, r := range kafkatest.Read(t, cfg.Client, PredictionsTopic(cfg.Model))[from:] {
+	for _, r := range kafkatest.Read(t, cfg.Client, model.PredictionsTopic(cfg.Model))[from:] {
 		var v struct {
 			Prediction, Label any
 			Quantiles         map[string]float64
@@ -112,7 +113,7 @@ func checkDeviation(t *testing.T, l loss.Loss, cfg Config, got *deviation.Figure
 }
 
 // hashOfFile returns the state hash of a learner that reads the records without Kafka.
-func hashOfFile(t *testing.T, cfg Config, values []string) snapshot.Hash {
+func hashOfFile(t *testing.T, cfg model.Config, values []string) snapshot.Hash {
 	t.Helper()
 	d, err := decode.New(cfg.Decode, decode.Schema{})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -23,7 +24,7 @@ import (
 var mixedRecords = flag.Int("mixed", 3000, "records that TestMixedRecordsAreAccountedFor makes, 3,000 or more")
 
 // mixedConfig declares what is not inferred from the records of mixed.
-func mixedConfig(c Config) Config {
+func mixedConfig(c model.Config) model.Config {
 	c.Decode = decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Unknown: "ignore", Depth: decode.MaxDepth,
 		Types: map[string]string{"note": "text", "amount": "numeric:normal", "at": "time:since", "opened": "time:trend", "row": decode.ID}}
 	return c
@@ -107,7 +108,7 @@ func TestMixedRecordsAreAccountedFor(t *testing.T) {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 
-	quarantined, predicted := len(kafkatest.Read(t, c, QuarantineTopic(stopped.Model))), len(kafkatest.Read(t, c, PredictionsTopic(stopped.Model)))
+	quarantined, predicted := len(kafkatest.Read(t, c, model.QuarantineTopic(stopped.Model))), len(kafkatest.Read(t, c, model.PredictionsTopic(stopped.Model)))
 	if quarantined != garbage || predicted != n-garbage {
 		t.Errorf("%d records, %d of them garbage: %d predicted, %d in quarantine", n, garbage, predicted, quarantined)
 	}
@@ -138,7 +139,7 @@ func reportsColumns(t *testing.T, ev *learntest.Events, n int) {
 
 // scoresAlike checks that a model of the newest snapshot predicts other records as the
 // learner does that continues from it.
-func scoresAlike(t *testing.T, cfg Config) {
+func scoresAlike(t *testing.T, cfg model.Config) {
 	t.Helper()
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
@@ -214,7 +215,7 @@ func TestRefitsOfMixedRecords(t *testing.T) {
 	cfg, _ := learntest.Config(c, "m", in)
 	cfg = mixedConfig(cfg)
 	cfg.Learner.MaxFeatures = 64
-	cfg.Refit = RefitConfig{Window: 700, Tolerance: 1e-3}
+	cfg.Refit = model.RefitConfig{Window: 700, Tolerance: 1e-3}
 	learnAll(t, cfg)
 	report, s, err := Refit(t.Context(), cfg, true)
 	if err != nil || !report.Published || report.Rows != 700 {
@@ -224,7 +225,7 @@ func TestRefitsOfMixedRecords(t *testing.T) {
 	if len(published) != 1 || published[0].StateHash != report.StateHash || !slices.EqualFunc(models[0].Serving(), s.State.Serving, func(a, b learner.Array) bool { return a.Name == b.Name && fmt.Sprint(a.Data) == fmt.Sprint(b.Data) }) {
 		t.Errorf("published %+v, made %+v", published, report)
 	}
-	cfg.Refit = RefitConfig{}
+	cfg.Refit = model.RefitConfig{}
 	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 2 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -29,7 +30,7 @@ func TestMixtureContinuesExactly(t *testing.T) {
 	}
 	c, in := kafkatest.Client(t), kafkatest.Name("sites")
 	kafkatest.Fill(t, c, in, 1, values[:333])
-	mixed := func(cfg Config) Config {
+	mixed := func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Algorithm: "all", Mixture: true, Kernel: "gaussian:1.5", MaxFeatures: 64, Costs: "f1"}
 		cfg.Decode = decode.Config{Label: "y", Key: "site", Infer: true, Missing: "impute"}
 		return cfg

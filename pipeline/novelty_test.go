@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -24,7 +25,7 @@ func TestNoveltyIsLearnedFromRecordsWithoutLabels(t *testing.T) {
 	values[500] = `{"a":"no number","b":1,"city":"c1"}`
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	kafkatest.Fill(t, c, in, 1, values[:333])
-	novel := func(cfg Config) Config {
+	novel := func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Task: learner.Novelty, Nu: 0.1, MaxFeatures: 64}
 		cfg.Decode = decode.Config{Task: learner.Novelty, Infer: true, Missing: "impute"}
 		return cfg
@@ -45,7 +46,7 @@ func TestNoveltyIsLearnedFromRecordsWithoutLabels(t *testing.T) {
 	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
 	}
-	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n != 1 {
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n != 1 {
 		t.Errorf("%d records in quarantine, want 1", n)
 	}
 }

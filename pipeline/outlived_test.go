@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -30,7 +31,7 @@ func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 		if err := tx.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tx.Write(t.Context(), PredictionsTopic(cfg.Model), 0, rs); err != nil {
+		if _, err := tx.Write(t.Context(), model.PredictionsTopic(cfg.Model), 0, rs); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,12 +42,12 @@ func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n != 1000 {
+	if n := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); n != 1000 {
 		t.Fatalf("%d predictions are to be read, want those that were there before", n)
 	}
 	d.Down(func() {
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
-		d.Change(ReleasedTopic(cfg.Model), 0, func([][]byte) [][]byte { return nil }) // the only other trace
+		d.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
+		d.Change(model.ReleasedTopic(cfg.Model), 0, func([][]byte) [][]byte { return nil }) // the only other trace
 	})
 	cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
 	_, err := Open(t.Context(), cfg)
@@ -62,7 +63,7 @@ func TestRepeatedPredictionsDoNotHideALostTail(t *testing.T) {
 	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	d.Down(func() {
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
+		d.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
 	})
 	c = kafkatest.ClientOf(t, d.Addr, nil)
 	cfg.Client = c
@@ -81,7 +82,7 @@ func TestRepeatedPredictionsDoNotHideALostTail(t *testing.T) {
 	for range journal.PredictionsAtOnce + 1 {
 		rs = append(rs, ingest.Record{Time: time.Now().UnixMilli(), Value: []byte("{}"), Headers: []ingest.Header{{Key: "ce_sequence", Value: fmt.Append(nil, again)}}})
 	}
-	if err := c.Producer().Publish(t.Context(), PredictionsTopic(cfg.Model), 0, rs); err != nil {
+	if err := c.Producer().Publish(t.Context(), model.PredictionsTopic(cfg.Model), 0, rs); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), cfg)

@@ -7,31 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
-	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
-
-// What a learner is configured with is described in package model.
-type (
-	Config      = model.Config
-	Start       = model.Start
-	From        = model.From
-	GateConfig  = model.GateConfig
-	RefitConfig = model.RefitConfig
-)
-
-// The metrics of a gate.
-const (
-	GateLoss  = model.GateLoss
-	GateError = model.GateError
-)
-
-// The names of the topics of a model.
-func LogTopic(name string) string         { return model.LogTopic(name) }
-func PredictionsTopic(name string) string { return model.PredictionsTopic(name) }
-func QuarantineTopic(name string) string  { return model.QuarantineTopic(name) }
-func ReleasedTopic(name string) string    { return model.ReleasedTopic(name) }
-func ScoresTopic(name string) string      { return model.ScoresTopic(name) }
 
 // commitInterval is the interval at which positions are committed to Config.Group,
 // that of Kafka's own consumers.
@@ -58,20 +35,6 @@ var (
 	// ErrLog means that the model log has lost records, or is configured to delete
 	// them.
 	ErrLog = kafkalog.ErrLog
-
-	// ErrOptions means that the configuration describes another model than the one
-	// in the log.
-	ErrOptions = model.ErrOptions
-
-	// ErrVersion means that the model log was written by a program with another version of
-	// the arithmetic or the decoder.
-	ErrVersion = model.ErrVersion
-
-	// ErrStart means that a model cannot begin as requested.
-	ErrStart = model.ErrStart
-
-	// ErrGate is the error for a model that a gate cannot compare.
-	ErrGate = model.ErrGate
 
 	// ErrHung means that the learner has not finished a mini-batch for longer than
 	// Config.Watchdog. The process should exit, because the learner still holds

@@ -11,13 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // learnAll runs a learner to the end of its input.
-func learnAll(t *testing.T, c Config) {
+func learnAll(t *testing.T, c model.Config) {
 	t.Helper()
 	l, err := Open(t.Context(), c)
 	if err != nil {
@@ -39,7 +40,7 @@ func TestStateDoesNotDependOnHowRecordsWereCutIntoBatches(t *testing.T) {
 		learnAll(t, cfg)
 		got := learntest.FinalHash(t, ev)
 		var values []string
-		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 			values = append(values, strings.Replace(string(r.Value), cfg.Model, "m", 1))
 		}
 		if i == 0 {
@@ -129,7 +130,7 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 	seen := map[string]string{}
-	for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+	for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 		id := kafkatest.Header(r, "ce_id")
 		if was, ok := seen[id]; ok && was != string(r.Value) {
 			t.Errorf("%s was predicted as %s and as %s", id, was, r.Value)
@@ -161,7 +162,7 @@ func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
 	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, wantEvents); got != want {
 		t.Errorf("with garbage the state hash is %v, without %v", got, want)
 	}
-	q := kafkatest.Read(t, c, QuarantineTopic(cfg.Model))
+	q := kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))
 	if len(q) != len(mixed)-len(good) {
 		t.Errorf("%d records in quarantine, want %d", len(q), len(mixed)-len(good))
 	}
@@ -184,7 +185,7 @@ func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
 			t.Errorf("quarantined without a reason: %q", r.Headers)
 		}
 	}
-	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n != len(good) {
+	if n := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); n != len(good) {
 		t.Errorf("%d predictions, want %d", n, len(good))
 	}
 }
@@ -197,7 +198,7 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 4096 for this model, but is configured as 64") {
+	if !errors.Is(err, model.ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 4096 for this model, but is configured as 64") {
 		t.Errorf("got %v", err)
 	}
 	cfg.Learner.MaxFeatures = 0
@@ -218,7 +219,7 @@ func TestTooFewInputsAreRefused(t *testing.T) {
 	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf needs at least 64 inputs, but there are 2") {
 		t.Errorf("got %v", err)
 	}
-	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {
+	if n := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); n > 0 {
 		t.Errorf("%d predictions, want none", n)
 	}
 }

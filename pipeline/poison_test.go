@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -36,7 +37,7 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := learntest.Last[event.Paused](ev)
-	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); int64(n) != p.Why.Bad || n > 600 {
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); int64(n) != p.Why.Bad || n > 600 {
 		t.Errorf("%d records in quarantine, the pause says %v", n, p.Why)
 	}
 	if s, ok := learntest.Last[event.Saved](ev); !ok || s.Seq != p.Why.Seq {

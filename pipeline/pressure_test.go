@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -64,6 +66,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // cheap, because what is learned does not matter
 	stop, _ := start(t, cfg)
 	eventually(t, "the topic is tried again and again", func() bool { return refusals.Load() >= 5 })
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // that of the program
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -99,7 +102,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); got != len(values) {
+	if got := len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))); got != len(values) {
 		t.Errorf("%d predictions of %d records", got, len(values))
 	}
 }
@@ -117,6 +120,7 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner = 1000, 20*time.Millisecond, learntest.Newton
 	cfg.Learner.MaxFeatures = 512
 	var before, peak runtime.MemStats
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // that of the program
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	highest := uint64(0)

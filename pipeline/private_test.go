@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -38,13 +39,13 @@ func TestRedactedFieldsAreNotShown(t *testing.T) {
 		cfg.Decode.Unknown = "ignore"
 		cfg.Passed = record.Passed{Fields: []string{"who", "y"}, Redact: r}
 		learnAll(t, cfg)
-		for _, topic := range []string{LogTopic(cfg.Model), PredictionsTopic(cfg.Model), QuarantineTopic(cfg.Model)} {
+		for _, topic := range []string{model.LogTopic(cfg.Model), model.PredictionsTopic(cfg.Model), model.QuarantineTopic(cfg.Model)} {
 			all := kafkatest.Read(t, c, topic)
 			found := false
 			for _, r := range all {
 				found = found || strings.Contains(fmt.Sprintf("%s %s %q", r.Key, r.Value, r.Headers), canary)
 			}
-			if want := r == nil && topic != LogTopic(cfg.Model); found != want || len(all) == 0 {
+			if want := r == nil && topic != model.LogTopic(cfg.Model); found != want || len(all) == 0 {
 				t.Errorf("%s, redacted %v: the field is shown: %v", topic, r != nil, found)
 			}
 		}
@@ -75,13 +76,13 @@ func TestInvalidRecordsAreNotShown(t *testing.T) {
 		cfg.Values = values
 		learnAll(t, cfg)
 
-		q := kafkatest.Read(t, c, QuarantineTopic(cfg.Model))
+		q := kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))
 		if len(q) != 2 {
 			t.Fatalf("%q: %d records in quarantine, want 2", values, len(q))
 		}
 		kept := fmt.Sprintf("%s %s %q", q[0].Key, q[0].Value, q[0].Headers) + fmt.Sprintf("%s %q", q[1].Value, q[1].Headers)
 		told := fmt.Sprintf("%+v %q", ev.All(), ev.All())
-		for _, r := range kafkatest.Read(t, c, LogTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, model.LogTopic(cfg.Model)) {
 			if bytes.Contains(r.Value, []byte(canary)) {
 				t.Errorf("%q: the model log has it", values)
 			}

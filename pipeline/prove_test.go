@@ -14,13 +14,14 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // interrupted runs learners of c, each of which is fenced by the next after it has learned
 // a few records, and then one to the end. It returns the number of those fenced.
-func interrupted(t *testing.T, c Config, times int) (fenced int) {
+func interrupted(t *testing.T, c model.Config, times int) (fenced int) {
 	t.Helper()
 	for range times {
 		ctx, stop := context.WithCancel(t.Context())
@@ -65,7 +66,7 @@ func TestPredictionsAreProved(t *testing.T) {
 		}
 		var ids []string
 		want := map[string]ingest.Record{}
-		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 			id := kafkatest.Header(r, "ce_id")
 			if _, twice := want[id]; !twice {
 				ids = append(ids, id)
@@ -106,7 +107,7 @@ func TestPredictionsAreProved(t *testing.T) {
 		learntest.Wants(t, err, audit.ErrUnproved, says)
 	}
 	// A prediction that the model did not make.
-	topic := PredictionsTopic(cfg.Model)
+	topic := model.PredictionsTopic(cfg.Model)
 	rs := kafkatest.Read(t, c, topic)
 	forged := rs[40]
 	forged.Value = bytes.Replace(forged.Value, []byte(`"model"`), []byte(`"modeL"`), 1)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -36,7 +37,7 @@ func TestPrunedChallengerIsSmallerAndVerifies(t *testing.T) {
 	if len(published) != 1 || published[0].Refit.Kept != report.Kept || models[0].RandomFeatures() != report.Kept {
 		t.Fatalf("%+v", published)
 	}
-	cfg.Refit = RefitConfig{}
+	cfg.Refit = model.RefitConfig{}
 	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 1 {
 		t.Errorf("%+v, %v", v, err)

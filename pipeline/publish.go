@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // publisher writes releases in order and tracks which of them are acknowledged.
@@ -32,10 +33,10 @@ type publisher struct {
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
-func newPublisher(c Config, j *journal.Journal, partitions int, released int64) *publisher {
+func newPublisher(c model.Config, j *journal.Journal, partitions int, released int64) *publisher {
 	p := &publisher{
-		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
-		quarantine: QuarantineTopic(c.Model), report: c.Report,
+		producer: c.Client.Producer(), predictions: model.PredictionsTopic(c.Model), partitions: partitions,
+		quarantine: model.QuarantineTopic(c.Model), report: c.Report,
 		queue: make(chan *history.Publication, memory.Waiting), published: released, waiting: make(chan struct{}),
 	}
 	if !planted.Fault("unbounded") {

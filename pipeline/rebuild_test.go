@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
@@ -15,7 +16,7 @@ import (
 // "k".
 func sourced(t *testing.T, c *ingest.Client, topic string, values []string, keep func(i int) bool) {
 	t.Helper()
-	if err := c.Create(t.Context(), topic, 1, nil); err != nil {
+	if err := c.Create(t.Context(), topic, 1, map[string]string{"retention.ms": "-1"}); err != nil {
 		t.Fatal(err)
 	}
 	var rs []ingest.Record
@@ -85,7 +86,7 @@ func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			_, err = audit.Rebuild(t.Context(), cfg, w.without, r.As)
-			learntest.Wants(t, err, ErrStart, "exists")
+			learntest.Wants(t, err, model.ErrStart, "exists")
 			next := cfg
 			next.Model = r.As
 			v, err := audit.Verify(t.Context(), next)
@@ -112,10 +113,10 @@ func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 	learnAll(t, cfg)
 	for text, says := range map[string]string{"": "joined by &", "x=1": "unknown condition", "before=yesterday": "parsing time", "partition=x": "parsing", "key": "joined by &", "key=%zz": "joined by &"} {
 		_, err := audit.Rebuild(t.Context(), cfg, []string{text}, "")
-		learntest.Wants(t, err, ErrStart, says)
+		learntest.Wants(t, err, model.ErrStart, says)
 	}
 	_, err := audit.Rebuild(t.Context(), cfg, []string{"key=1"}, cfg.Model)
-	learntest.Wants(t, err, ErrStart, "cannot replace itself")
+	learntest.Wants(t, err, model.ErrStart, "cannot replace itself")
 	_, err = audit.Rebuild(t.Context(), cfg, nil, "")
-	learntest.Wants(t, err, ErrStart, "no records")
+	learntest.Wants(t, err, model.ErrStart, "no records")
 }

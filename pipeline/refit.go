@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -28,10 +29,13 @@ type RefitReport struct {
 // errRefitLate is the error of a refit of a model whose labels come later than its rows.
 var errRefitLate = fmt.Errorf("%w: its labels come later than its features (input.labels), and a refit reads records again that have both", refit.ErrUnfit)
 
+// errRefitAdopts is the error of a refit of a model that adopts columns.
+var errRefitAdopts = fmt.Errorf("%w: it adopts columns (input.on_change), and a refit reads records again with the columns of one model", refit.ErrUnfit)
+
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
 // challenger, under the current claim. It also returns the challenger.
-func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
+func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
 	start := time.Now()
 	report := RefitReport{Model: c.Model}
 	if err := c.Refit.Validate(); err != nil {
@@ -39,6 +43,9 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	}
 	if c.Decode.Late != nil {
 		return report, nil, errRefitLate
+	}
+	if c.Decode.Adopt {
+		return report, nil, errRefitAdopts
 	}
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {

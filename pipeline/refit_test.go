@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -26,18 +27,18 @@ import (
 )
 
 // refits returns the configuration of a model with refits on its last 500 records.
-func refits(t *testing.T, partitions, records int) (Config, *learntest.Events) {
+func refits(t *testing.T, partitions, records int) (model.Config, *learntest.Events) {
 	t.Helper()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, partitions, learntest.Rings(records))
 	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
-	cfg.Refit = RefitConfig{Window: 500, Tolerance: 1e-3}
+	cfg.Refit = model.RefitConfig{Window: 500, Tolerance: 1e-3}
 	return cfg, ev
 }
 
 // challengers returns the challengers in the model log, with their models.
-func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*learner.Model) {
+func challengers(t *testing.T, c model.Config) (all []*modellog.Challenger, models []*learner.Model) {
 	t.Helper()
 	c.VerifyKey = nil
 	j, err := journal.Open(t.Context(), c, math.MaxInt)
@@ -271,7 +272,7 @@ func TestVerifyOmitsAChallengerWhoseBatchesWereDeleted(t *testing.T) {
 	if kept[0].Manifest.Seq != kept[1].Manifest.Seq+1 {
 		t.Fatalf("snapshots at %d and %d", kept[1].Manifest.Seq, kept[0].Manifest.Seq)
 	}
-	if err := cfg.Client.DeleteRecords(t.Context(), LogTopic(cfg.Model), 0, kept[1].Manifest.Start.Offset); err != nil {
+	if err := cfg.Client.DeleteRecords(t.Context(), model.LogTopic(cfg.Model), 0, kept[1].Manifest.Start.Offset); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 0 || v.Compared != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -31,7 +32,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
 			if of != l.config.Versions() {
-				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, l.config.Versions())
+				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", model.ErrVersion, rec.Seq, of, l.config.Versions())
 			}
 			d, err := r.Decide(ctx, rec)
 			var gap *ingest.GapError
@@ -79,7 +80,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	if l.journal.Log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
-	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Learner.Progress(), l.history.Timeline.Clone()
+	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Progress(), l.history.Timeline.Clone()
 	for _, s := range slices.Backward(l.journal.Log.Fold.Snapshots()) {
 		ev.Snapshots = append(ev.Snapshots, s.Manifest)
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // proved verifies a model and fails the test unless it has that many abandoned ranges.
-func proved(t *testing.T, c Config, abandoned int) audit.Verification {
+func proved(t *testing.T, c model.Config, abandoned int) audit.Verification {
 	t.Helper()
 	v, err := audit.Verify(t.Context(), c)
 	if err != nil || v.Divergent > 0 || v.Compared == 0 || len(v.Abandoned) != abandoned || v.Unreached != "" {
@@ -29,10 +30,10 @@ func proved(t *testing.T, c Config, abandoned int) audit.Verification {
 }
 
 // sequences counts the predictions that were made under each seq.
-func sequences(t *testing.T, c Config) map[int64]int {
+func sequences(t *testing.T, c model.Config) map[int64]int {
 	t.Helper()
 	out := map[int64]int{}
-	for _, r := range kafkatest.Read(t, c.Client, PredictionsTopic(c.Model)) {
+	for _, r := range kafkatest.Read(t, c.Client, model.PredictionsTopic(c.Model)) {
 		seq, err := strconv.ParseInt(kafkatest.Header(r, "ce_sequence"), 10, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +55,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 			learnAll(t, cfg)
 			was := finalSeq(t, ev)
 			b.Down(func() { // remove the snapshot and some of the decisions before it
-				b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
+				b.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
 			})
 			cfg.Client = kafkatest.ClientOf(t, addr, nil)
 			_, err := Open(t.Context(), cfg)
@@ -123,7 +124,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 		kafkatest.Fill(t, c, in, 1, values[1500:])
 		learnAll(t, cfg)
 		d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
-			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+			d.Change(model.LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 				n := len(bs)
 				for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
 					n--
@@ -172,9 +173,9 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: history.Versions.Decoder}
 	as(next, func() {
 		_, err := Open(t.Context(), cfg)
-		learntest.Wants(t, err, ErrVersion, "arithmetic 1, decoder 1, this program has arithmetic 2, decoder 1")
+		learntest.Wants(t, err, model.ErrVersion, "arithmetic 1, decoder 1, this program has arithmetic 2, decoder 1")
 		_, err = audit.Verify(t.Context(), cfg)
-		learntest.Wants(t, err, ErrVersion, "verify it with a program of that version")
+		learntest.Wants(t, err, model.ErrVersion, "verify it with a program of that version")
 		cfg.Upgrade = true
 		learnAll(t, cfg)
 		learnAll(t, cfg)
@@ -183,8 +184,8 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 			t.Errorf("verified: %+v, want what is behind seq %d", v, older)
 		}
 	})
-	_, err := Open(t.Context(), Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, SnapshotEvery: time.Hour})
-	learntest.Wants(t, err, ErrVersion, "arithmetic 2, decoder 1, this program has arithmetic 1, decoder 1")
+	_, err := Open(t.Context(), model.Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, SnapshotEvery: time.Hour})
+	learntest.Wants(t, err, model.ErrVersion, "arithmetic 2, decoder 1, this program has arithmetic 1, decoder 1")
 	cfg.Upgrade = false
 	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil || v.ToSeq != older || v.Divergent > 0 || !strings.Contains(v.Unreached, "newest MANIFEST") {
@@ -216,7 +217,7 @@ func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
 		t.Fatal(err)
 	}
 	as(modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: history.Versions.Decoder}, func() {
-		learntest.Wants(t, newer.Begin(t.Context(), cfg, nil, 0), ErrVersion, "after its newest snapshot")
+		learntest.Wants(t, newer.Begin(t.Context(), cfg, nil, 0), model.ErrVersion, "after its newest snapshot")
 	})
 	if err := newer.Log.Fold.Broken(); err != nil {
 		t.Errorf("the log: %v", err)

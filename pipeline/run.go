@@ -125,7 +125,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	}
 	start := time.Now()
 	l.pulse.Beat()
-	before := l.history.Learner.Inputs()
+	before, was := l.history.Learner.Inputs(), l.history.Learner
 	out := l.history.Learn(b.record.Seq, b.record.Chain, b.Decided)
 	l.pulse.Rest()
 	took := time.Since(start)
@@ -150,12 +150,17 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if l.config.Traced {
 		traces = b.Traces()
 	}
+	progress := l.history.Progress()
 	l.config.Report(event.Learned{
-		Traces: traces,
-		Seq:    b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
-		Progress: l.history.Learner.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
+		Traces: traces, Missing: b.Missing, Estimated: l.history.Expected.Error(progress.Task, progress.Recent.Model.Error),
+		Seq: b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
+		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 	})
-	if in := l.history.Learner.Inputs(); in != nil && in.Alarms > before.Alarms {
+	if ev := l.history.Succeeded(); ev != nil {
+		ev.Seq = b.record.Seq
+		l.config.Report(*ev)
+	}
+	if in := l.history.Learner.Inputs(); in != nil && l.history.Learner == was && in.Alarms > before.Alarms {
 		s := event.Shifted{Inputs: *in}
 		for _, j := range in.Moved {
 			s.Columns = append(s.Columns, b.Schema.Columns[j])
@@ -189,7 +194,7 @@ func (l *Learner) publish(ctx context.Context, out *history.Publication) error {
 
 // saveIfDue begins a snapshot if one is due and anything was learned since the last.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	first := l.saved == 0 && l.history.Learner.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
+	first := l.saved == 0 && l.history.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
 	if l.history.Seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // learns what the owner decides, so that only the tail of the log is left to replay
 // when it takes over.
 type standby struct {
-	config  Config
+	config  model.Config
 	heart   *heartbeat.Heart
 	journal *journal.Journal
 	roster  heartbeat.Roster
@@ -41,7 +41,7 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, options []byte, bounds history.Limits) (*standby, error) {
+func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options []byte, bounds history.Limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {

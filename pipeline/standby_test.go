@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -59,7 +60,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		kafkatest.Fill(t, c, in, 2, values[:2500])
 		start := func(standby bool) *running {
 			r := &running{client: kafkatest.ClientOf(t, addr, nil), ended: make(chan error, 1)}
-			var cfg Config
+			var cfg model.Config
 			cfg, r.events = learntest.Config(r.client, "m", in)
 			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 20*time.Millisecond, standby
 			cfg.SnapshotEvery = 50 * time.Millisecond
@@ -114,7 +115,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 			t.Errorf("leaves: %v: verify: %+v, %v", leaves, v, err)
 		}
 		answered := map[string]bool{}
-		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model)) {
 			answered[kafkatest.Header(r, "ce_id")] = true
 		}
 		if len(answered) != len(values) {
@@ -176,7 +177,7 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(200))
 	start := func() *running {
 		r := &running{client: c, ended: make(chan error, 1)}
-		var cfg Config
+		var cfg model.Config
 		cfg, r.events = learntest.Config(c, "m", in)
 		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 50*time.Millisecond, 20*time.Millisecond
 		var ctx context.Context

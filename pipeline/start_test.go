@@ -18,8 +18,8 @@ import (
 )
 
 // fileOf returns the start with a file of these rows.
-func fileOf(values []string) *Start {
-	return &Start{Name: "rows.json", SHA256: sha256.Sum256([]byte(strings.Join(values, "\n"))), Rows: func(yield func([]byte) error) error {
+func fileOf(values []string) *model.Start {
+	return &model.Start{Name: "rows.json", SHA256: sha256.Sum256([]byte(strings.Join(values, "\n"))), Rows: func(yield func([]byte) error) error {
 		for _, v := range values {
 			if err := yield([]byte(v)); err != nil {
 				return err
@@ -30,7 +30,7 @@ func fileOf(values []string) *Start {
 }
 
 // fitted returns the snapshot of accrete fit on these rows.
-func fitted(t *testing.T, c Config, values []string) *snapshot.Snapshot {
+func fitted(t *testing.T, c model.Config, values []string) *snapshot.Snapshot {
 	t.Helper()
 	file, err := decode.Read(strings.NewReader(strings.Join(values, "\n")), "rows.json", c.Decode, decode.Schema{})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, start := range map[string]*Start{
+			for name, start := range map[string]*model.Start{
 				"file":     fileOf(values[:cut]),
 				"snapshot": {Name: "model.snap", SHA256: sha256.Sum256(part), Snapshot: part},
 			} {
@@ -101,9 +101,9 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 				}
 				cfg.Start = fileOf(values[:cut-1])
 				_, err = Open(t.Context(), cfg)
-				learntest.Wants(t, err, ErrStart, "under another name")
+				learntest.Wants(t, err, model.ErrStart, "under another name")
 				_, err = audit.Verify(t.Context(), cfg)
-				learntest.Wants(t, err, ErrStart, "began with")
+				learntest.Wants(t, err, model.ErrStart, "began with")
 			}
 		})
 	}
@@ -124,12 +124,12 @@ func TestAModelBeginsAtStatedPositions(t *testing.T) {
 	all, ev := learntest.Config(c, "m", rest)
 	learnAll(t, all)
 	want := learntest.FinalHash(t, ev)
-	for name, from := range map[string]From{
+	for name, from := range map[string]model.From{
 		"offset": {Offsets: map[string]map[int32]int64{in: {0: 100}}},
 		"time":   {Time: at},
 	} {
 		cfg, ev := learntest.Config(c, name, in)
-		cfg.Start = &Start{From: from}
+		cfg.Start = &model.Start{From: from}
 		learnAll(t, cfg)
 		if got := learntest.FinalHash(t, ev); got != want {
 			t.Errorf("%s: state %v, want %v", name, got, want)
@@ -140,15 +140,15 @@ func TestAModelBeginsAtStatedPositions(t *testing.T) {
 		}
 	}
 	cfg, _ := learntest.Config(c, "latest", in)
-	cfg.Start = &Start{From: From{Latest: true}}
+	cfg.Start = &model.Start{From: model.From{Latest: true}}
 	learnAll(t, cfg)
 	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Records != 0 || !v.Start.Verified {
 		t.Errorf("latest: verify %+v, %v", v, err)
 	}
 	cfg, _ = learntest.Config(c, "beyond", in)
-	cfg.Start = &Start{From: From{Offsets: map[string]map[int32]int64{in: {0: 301}}}}
+	cfg.Start = &model.Start{From: model.From{Offsets: map[string]map[int32]int64{in: {0: 301}}}}
 	_, err := Open(t.Context(), cfg)
-	learntest.Wants(t, err, ErrStart, "it has the offsets 0 to 300")
+	learntest.Wants(t, err, model.ErrStart, "it has the offsets 0 to 300")
 }
 
 // A start that was interrupted is not a model until the same start is repeated.
@@ -191,7 +191,7 @@ func TestAnInterruptedStartIsRepeated(t *testing.T) {
 	learntest.Wants(t, err, ErrLog, "repeat accrete learn with the same --from")
 	cfg.Start = fileOf(values[:199])
 	_, err = Open(t.Context(), cfg)
-	learntest.Wants(t, err, ErrStart, "began with")
+	learntest.Wants(t, err, model.ErrStart, "began with")
 	cfg.Start = fileOf(values[:200])
 	learnAll(t, cfg)
 	if got := learntest.FinalHash(t, ev); got != want {
@@ -209,10 +209,10 @@ func TestBadRowsAreNotSkippedInAStart(t *testing.T) {
 	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Start = fileOf([]string{values[0], values[1], `{"features":{"x":"y"}}`})
 	_, err := Open(t.Context(), cfg)
-	learntest.Wants(t, err, ErrStart, "row 3 of rows.json")
+	learntest.Wants(t, err, model.ErrStart, "row 3 of rows.json")
 	cfg.Start = fileOf(nil)
 	_, err = Open(t.Context(), cfg)
-	learntest.Wants(t, err, ErrStart, "no rows")
+	learntest.Wants(t, err, model.ErrStart, "no rows")
 	cfg.Start = nil
 	learnAll(t, cfg) // nothing was written
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/synth/payments"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -34,7 +35,7 @@ func payed(n int) []string {
 	return out
 }
 
-func windowsConfig(c Config) Config {
+func windowsConfig(c model.Config) model.Config {
 	c.Decode = decode.Config{
 		Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"card": "id", "merchant": "id"},
 		Windows: []decode.Window{
@@ -76,7 +77,7 @@ func TestRestartWithWindowsGoesOnExactly(t *testing.T) {
 	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)
 	}
-	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n > 0 {
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n > 0 {
 		t.Errorf("%d records in quarantine", n)
 	}
 

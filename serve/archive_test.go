@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -17,7 +17,7 @@ import (
 // written.
 func (w *world) manifests(t *testing.T) (all []*modellog.Manifest, at []time.Time) {
 	t.Helper()
-	for _, r := range kafkatest.Read(t, w.client, pipeline.LogTopic(w.model)) {
+	for _, r := range kafkatest.Read(t, w.client, model.LogTopic(w.model)) {
 		v, err := modellog.Parse(r.Key, r.Value)
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestArchiveHasEveryModelOfTheLog(t *testing.T) {
 		w.learn(t, w.in)
 	}
 	all, at := w.manifests(t)
-	f := serve.NewFollower(w.client, pipeline.LogTopic(w.model), nil, func(string, error) {})
+	f := serve.NewFollower(w.client, model.LogTopic(w.model), nil, func(string, error) {})
 	a := f.Archive()
 	none := func(version string) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -42,8 +42,8 @@ func TestScorerWritesAnswersToRecordsOfAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	scores := kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model))
-	if q := kafkatest.Read(t, w.client, pipeline.QuarantineTopic(w.model)); len(scores) != 21 || len(q) != 3 {
+	scores := kafkatest.Read(t, w.client, model.ScoresTopic(w.model))
+	if q := kafkatest.Read(t, w.client, model.QuarantineTopic(w.model)); len(scores) != 21 || len(q) != 3 {
 		t.Errorf("%d scores, %d in quarantine", len(scores), len(q))
 	}
 	if h := kafkatest.Header(scores[10], "accrete.truncated.key"); !strings.HasPrefix(h, "12582912 sha256=") {
@@ -61,7 +61,7 @@ func TestScoresHaveTheKeyThatTheConfigurationNames(t *testing.T) {
 	if err := w.scorer(true).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	scores := kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model))
+	scores := kafkatest.Read(t, w.client, model.ScoresTopic(w.model))
 	if len(scores) != 2 || string(scores[0].Key) != "0" || string(scores[1].Key) != "ab" {
 		t.Errorf("%v", scores)
 	}
@@ -119,8 +119,8 @@ func TestPredictionKeepsTheLikeliestOfTooManyClasses(t *testing.T) {
 // TestRecordsBecomeSmallerUntilTheTopicTakesThem writes records that were encoded
 // for a topic with a larger limit.
 func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
-	c, model := kafkatest.Client(t), kafkatest.Name("m")
-	predictions, quarantine := pipeline.PredictionsTopic(model), pipeline.QuarantineTopic(model)
+	c, name := kafkatest.Client(t), kafkatest.Name("m")
+	predictions, quarantine := model.PredictionsTopic(name), model.QuarantineTopic(name)
 	for _, topic := range []string{predictions, quarantine} {
 		if err := c.Create(t.Context(), topic, 1, map[string]string{"max.message.bytes": "5000"}); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 		row[i] = 1. / 3
 	}
 	const limit = ingest.DefaultMaxMessageBytes
-	e := record.NewEncoder(record.ModelID{Name: model}, classes, limit)
+	e := record.NewEncoder(record.ModelID{Name: name}, classes, limit)
 	huge := ingest.Record{Key: make([]byte, 200_000), Value: make([]byte, 2<<20), Headers: []ingest.Header{{Key: "a", Value: make([]byte, 1<<20)}, {Key: "b", Value: []byte("b")}}}
 	small := ingest.Record{Offset: 1, Value: []byte("small")}
 	for _, at := range []string{predictions, quarantine} {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"testing"
 
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // A scorer keeps its model while the log is broken, reports it, and follows the log
 // again once it is whole.
 func TestScorerOutlivesABrokenLog(t *testing.T) {
+	t.Parallel()
 	d := kafkatest.NewDisk(t)
 	w := newWorld(t)
 	w.client = kafkatest.ClientOf(t, d.Addr, nil)
@@ -26,7 +27,7 @@ func TestScorerOutlivesABrokenLog(t *testing.T) {
 	}
 	until(t, done, "it scores", func() bool { return w.scores(t) == 20 })
 
-	log := pipeline.LogTopic(w.model)
+	log := model.LogTopic(w.model)
 	var all [][]byte
 	d.Down(func() {
 		d.Change(log, 0, func(bs [][]byte) [][]byte {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -48,13 +48,13 @@ func TestCanaryAndShadow(t *testing.T) {
 	w.learn(t, w.in)
 	other.learn(t, other.in)
 	kafkatest.Fill(t, w.client, w.asked, 1, nil)
-	canary := serve.Canary{Model: other.model, Log: pipeline.LogTopic(other.model), Share: 0.3}
+	canary := serve.Canary{Model: other.model, Log: model.LogTopic(other.model), Share: 0.3}
 	run := func(name, shadow string) func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		ready, scored, ended := make(chan bool), 0, make(chan error, 1)
 		c := serve.Config{
-			Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked}, Canary: canary,
-			Output: name, Quarantine: pipeline.QuarantineTopic(w.model), Group: name,
+			Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Topics: []string{w.asked}, Canary: canary,
+			Output: name, Quarantine: model.QuarantineTopic(w.model), Group: name,
 		}
 		c.Canary.Shadow = shadow
 		all := make(chan bool)
@@ -94,7 +94,7 @@ func TestCanaryAndShadow(t *testing.T) {
 		}
 		return m
 	}
-	of, second := read(pipeline.ScoresTopic(w.model)), read(pipeline.ScoresTopic(other.model))
+	of, second := read(model.ScoresTopic(w.model)), read(model.ScoresTopic(other.model))
 	is, was, behind := read(w.model+".instead"), read(w.model+".beside"), read(shadow)
 	chosen := 0
 	for offset, r := range kafkatest.Read(t, w.client, w.asked) {

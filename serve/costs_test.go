@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -44,8 +44,8 @@ func TestScorerDecidesLikeTheLearner(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.learn(t, w.in, w.asked)
-	learned := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
-	scored := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
+	learned := answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))
+	scored := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
 	differ := 0
 	for id, got := range scored {
 		if want := learned[id]; got != want {

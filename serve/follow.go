@@ -242,7 +242,8 @@ func NewServed(s *snapshot.Snapshot) (*Served, error) {
 		ID:  record.ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage, LearnedTo: s.LearnedTo},
 		Seq: s.Seq, StateHash: s.StateHash, model: model,
 	}
-	if out.Decode, err = record.ReadOptions(s.Config); err != nil {
+	out.Decode, err = record.ReadOptions(s.Config)
+	if out.Decode.Fixed = true; err != nil {
 		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
 	}
 	if err := json.Unmarshal(s.Schema, &out.Schema); err != nil {

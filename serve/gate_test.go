@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -21,7 +22,7 @@ func wrong(r float64) string { return class(2.4 - math.Min(r, 2.4)) }
 func TestGateHoldPinAndPromote(t *testing.T) {
 	w := newWorld(t)
 	c := w.learner(w.in)
-	c.Gate = pipeline.GateConfig{Metric: pipeline.GateError, WorseThan: 0.1, Over: 100}
+	c.Gate = model.GateConfig{Metric: model.GateError, WorseThan: 0.1, Over: 100}
 	learn := func(records ...[]string) {
 		t.Helper()
 		for _, rs := range records {
@@ -42,7 +43,7 @@ func TestGateHoldPinAndPromote(t *testing.T) {
 	var running *serve.Follower
 	served := func(what string, mode modellog.Mode, want *modellog.Manifest, switches bool) {
 		t.Helper()
-		f := serve.NewFollower(w.client, pipeline.LogTopic(w.model), nil, func(string, error) {})
+		f := serve.NewFollower(w.client, model.LogTopic(w.model), nil, func(string, error) {})
 		m, err := f.Next(t.Context())
 		if err != nil || m.StateHash != want.StateHash || f.Choice().Mode != mode {
 			t.Fatalf("%s: step %d, %v, %v, want step %d, %v", what, m.ID.Step, f.Choice(), err, want.Step, mode)
@@ -63,7 +64,7 @@ func TestGateHoldPinAndPromote(t *testing.T) {
 				ref = now.Snapshot
 			}
 			if m != nil {
-				all, err := serve.NewArchive(w.client, pipeline.LogTopic(w.model), nil, func() int64 { return newest.Offset }).Ref(t.Context(), formatStep(m))
+				all, err := serve.NewArchive(w.client, model.LogTopic(w.model), nil, func() int64 { return newest.Offset }).Ref(t.Context(), formatStep(m))
 				if err != nil {
 					return now, err
 				}

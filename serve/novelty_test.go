@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -23,8 +23,8 @@ func TestScorerFlagsNoveltiesLikeTheLearner(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.learn(t, w.in, w.asked)
-	learned := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
-	scored := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
+	learned := answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))
+	scored := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
 	if len(scored) != 31 || len(learned) != 1311 {
 		t.Fatalf("%d scores, %d predictions, want 31 and 1311", len(scored), len(learned))
 	}

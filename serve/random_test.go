@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -81,6 +82,7 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 	if testing.Short() {
 		n = 100
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // or the large records would take twice the memory
 	w := newWorld(t)
 	w.asked = w.in
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
@@ -167,13 +169,13 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 	if err := w.scorer(true).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))); got != int(good) {
+	if got := len(answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))); got != int(good) {
 		t.Errorf("%d of %d records have a prediction, of %d offsets", got, good, end[0])
 	}
-	if got := len(answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))); got != int(good) {
+	if got := len(answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))); got != int(good) {
 		t.Errorf("%d of %d records have a score", got, good)
 	}
-	if got := len(kafkatest.Read(t, w.client, pipeline.QuarantineTopic(w.model))); got != 2*int(bad) {
+	if got := len(kafkatest.Read(t, w.client, model.QuarantineTopic(w.model))); got != 2*int(bad) {
 		t.Errorf("%d records in quarantine, want %d of the learner and as many of the scorer", got, bad)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -21,8 +21,8 @@ type heard struct {
 func (w *world) hear(t *testing.T) (h *heard, stop func() error) {
 	h = new(heard)
 	s := serve.NewScorer(serve.Config{
-		Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked},
-		Output: pipeline.ScoresTopic(w.model), Quarantine: pipeline.QuarantineTopic(w.model), Group: w.model + "-scorer",
+		Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Topics: []string{w.asked},
+		Output: model.ScoresTopic(w.model), Quarantine: model.QuarantineTopic(w.model), Group: w.model + "-scorer",
 		Report: func(ev serve.Event) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -93,6 +93,7 @@ func TestRecordsDeletedUnscoredAreReported(t *testing.T) {
 }
 
 func TestAddedPartitionsAreScored(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	kafkatest.Fill(t, w.client, w.asked, 2, rings(2, 100, none))

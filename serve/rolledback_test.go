@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -45,6 +46,7 @@ func (w *world) verified(t *testing.T, abandoned int, topics ...string) {
 // follows the log again after a rollback, to a model that does not contain what was
 // lost.
 func TestScorerFollowsALogThatWasRolledBack(t *testing.T) {
+	t.Parallel()
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		w := newWorldAt(addr, kafkatest.ClientOf(t, addr, nil))
 		kafkatest.Fill(t, w.client, w.in, 1, rings(1, 1500, class))
@@ -59,7 +61,7 @@ func TestScorerFollowsALogThatWasRolledBack(t *testing.T) {
 		until(t, done, "it scores", func() bool { return w.scores(t) == 20 })
 
 		b.Down(func() {
-			b.Change(pipeline.LogTopic(w.model), 0, func(bs [][]byte) [][]byte { // up to the last BATCH
+			b.Change(model.LogTopic(w.model), 0, func(bs [][]byte) [][]byte { // up to the last BATCH
 				n := len(bs)
 				for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
 					n--
@@ -94,12 +96,12 @@ func TestScorerFollowsALogThatWasRolledBack(t *testing.T) {
 func TestUncleanElectionLosesTheTailOfTheLog(t *testing.T) {
 	k := kafkatest.NewReplicated(t)
 	w := newWorldAt(k.Addr, kafkatest.ClientOf(t, k.Addr, nil))
-	log := pipeline.LogTopic(w.model)
+	log := model.LogTopic(w.model)
 	k.Create(log, map[string]string{
 		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
 		"min.insync.replicas": "1", "unclean.leader.election.enable": "true",
 	}, 2, 3)
-	for _, topic := range []string{w.in, w.asked, pipeline.PredictionsTopic(w.model), pipeline.QuarantineTopic(w.model), pipeline.ScoresTopic(w.model), w.model + ".heartbeats"} {
+	for _, topic := range []string{w.in, w.asked, model.PredictionsTopic(w.model), model.QuarantineTopic(w.model), model.ScoresTopic(w.model), w.model + ".heartbeats"} {
 		k.Create(topic, nil, 1)
 	}
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 1500, class))

@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -77,8 +78,8 @@ func answers(rs []ingest.Record) map[string]string {
 }
 
 // learner returns the configuration of a learner.
-func (w *world) learner(topics ...string) pipeline.Config {
-	c := pipeline.Config{
+func (w *world) learner(topics ...string) model.Config {
+	c := model.Config{
 		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
 	}
@@ -104,8 +105,8 @@ func (w *world) learn(t *testing.T, topics ...string) {
 
 func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
 	s = serve.NewScorer(serve.Config{
-		Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked},
-		Output: pipeline.ScoresTopic(w.model), Quarantine: pipeline.QuarantineTopic(w.model),
+		Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Topics: []string{w.asked},
+		Output: model.ScoresTopic(w.model), Quarantine: model.QuarantineTopic(w.model),
 		Group: w.model + "-scorer", ToEnd: toEnd,
 		Report: func(ev serve.Event) {
 			w.mu.Lock()
@@ -151,8 +152,8 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 					t.Fatal(err)
 				}
 				w.learn(t, w.in, w.asked) // predicts the unlabelled records and learns nothing
-				learned := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
-				scored := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
+				learned := answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))
+				scored := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
 				if len(scored) != 300 {
 					t.Fatalf("%d scores of 300 records", len(scored))
 				}
@@ -183,7 +184,7 @@ func until(t *testing.T, done <-chan error, what string, ok func() bool) {
 
 // scores returns the number of scores written.
 func (w *world) scores(t *testing.T) (n int) {
-	_, end, err := w.client.Offsets(t.Context(), pipeline.ScoresTopic(w.model))
+	_, end, err := w.client.Offsets(t.Context(), model.ScoresTopic(w.model))
 	if err != nil {
 		return 0
 	}
@@ -196,6 +197,7 @@ func (w *world) scores(t *testing.T) (n int) {
 // TestScorersOfAModelShareThePartitions runs two scorers, then one, and then two
 // again. Between the changes, each record is scored once.
 func TestScorersOfAModelShareThePartitions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	w.learn(t, w.in)
@@ -245,7 +247,7 @@ func TestScorersOfAModelShareThePartitions(t *testing.T) {
 	if n := w.scores(t); n != asked {
 		t.Errorf("%d scores of %d records", n, asked)
 	}
-	if n := len(answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))); n != asked {
+	if n := len(answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))); n != asked {
 		t.Errorf("%d records of %d have a score", n, asked)
 	}
 }
@@ -278,7 +280,7 @@ func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 		t.Error(err)
 	}
 	steps := map[float64]int{}
-	for _, r := range kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)) {
+	for _, r := range kafkatest.Read(t, w.client, model.ScoresTopic(w.model)) {
 		var v struct{ Step float64 }
 		if err := json.Unmarshal(r.Value, &v); err != nil {
 			t.Fatal(err)
@@ -296,6 +298,7 @@ func TestTheEndIsThatOfAllPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("10 s, most of which a broker takes to give a member up")
 	}
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	w.learn(t, w.in)
@@ -319,7 +322,7 @@ func TestTheEndIsThatOfAllPartitions(t *testing.T) {
 	if share := <-dead; len(share[w.asked]) == 0 {
 		t.Errorf("the one who dies had %v: this shows nothing", share)
 	}
-	if n := len(answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))); n != 200 {
+	if n := len(answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))); n != 200 {
 		t.Errorf("%d records of 200 have a score", n)
 	}
 }
@@ -334,10 +337,10 @@ func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model))); n != 20 {
+	if n := len(kafkatest.Read(t, w.client, model.ScoresTopic(w.model))); n != 20 {
 		t.Errorf("%d scores of 20 records in two runs", n)
 	}
-	q := kafkatest.Read(t, w.client, pipeline.QuarantineTopic(w.model))
+	q := kafkatest.Read(t, w.client, model.QuarantineTopic(w.model))
 	if len(q) != 2 || kafkatest.Header(q[0], "__connect.errors.topic") != w.asked || kafkatest.Header(q[0], "__connect.errors.offset") != "20" {
 		t.Errorf("in quarantine: %v", q)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -22,7 +23,7 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 		return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
 	}
 	for i, k := range []ed25519.PrivateKey{key(1), key(2), nil} {
-		l, err := pipeline.Open(t.Context(), pipeline.Config{
+		l, err := pipeline.Open(t.Context(), model.Config{
 			Model: w.model, Client: w.client, Topics: []string{w.in}, BatchSize: 1, Linger: time.Millisecond, SignKey: k,
 			Learner: learner.Config{Kernel: "gaussian:1"}, SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 			ToEnd: true, Report: func(event.Event) {},
@@ -46,7 +47,7 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 		{nil, 60, 0, "no key"},
 	} {
 		bad := 0
-		s, err := serve.NewFollower(w.client, pipeline.LogTopic(w.model), c.key, func(string, error) { bad++ }).Next(t.Context())
+		s, err := serve.NewFollower(w.client, model.LogTopic(w.model), c.key, func(string, error) { bad++ }).Next(t.Context())
 		if err != nil || s.Seq != c.seq || bad != c.bad {
 			t.Errorf("%s: seq %v, %d refused, %v; want seq %d, %d refused", c.what, s, bad, err, c.seq, c.bad)
 		}

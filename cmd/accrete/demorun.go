@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -41,7 +42,7 @@ type demo struct {
 // launch starts the generator, the learner and the scorer, which run until ctx
 // is done. wait returns once all of them have stopped.
 func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, scorer *serve.Scorer, d *demoCommand) (wait func() error, err error) {
-	l, err := pipeline.Open(ctx, pipeline.Config{
+	l, err := pipeline.Open(ctx, model.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
 		Learner:   learner.Config{Mixture: d.Mixture},
@@ -70,8 +71,8 @@ func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest
 // newScorer returns the scorer, which also answers requests for predictions.
 func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *endpoint {
 	s := serve.NewScorer(serve.Config{
-		Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
-		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
+		Model: "demo", Client: client, Log: model.LogTopic("demo"),
+		Topics: []string{demoRequests}, Output: model.ScoresTopic("demo"), Quarantine: model.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
 	return &endpoint{scorer: s, paths: predictions("demo", serve.Canary{}, s, record.Passed{}, nil, collectors.Request)}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -39,14 +39,14 @@ func killedAt(t *testing.T, step int, args ...string) bool {
 func TestCommandsAreKilledAtEachStep(t *testing.T) {
 	addr := kafkatest.Addr(t)
 	c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("in")
-	model := "m-" + in
+	name := "m-" + in
 	var values []string
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		values = append(values, string(ring(rng)))
 	}
 	kafkatest.Fill(t, c, in, 1, values)
-	inDir(t, fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 50}}\nlearner: {max_features: 64, mixture: off}\nsnapshot: {chunk: 64KiB}\nhttp: {listen: \"off\"}\n", model, addr, in))
+	inDir(t, fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 50}}\nlearner: {max_features: 64, mixture: off}\nsnapshot: {chunk: 64KiB}\nhttp: {listen: \"off\"}\n", name, addr, in))
 	do := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		code, stdout, stderr := call(t, nil, append(args, "-c", "config.yaml")...)
@@ -81,7 +81,7 @@ func TestCommandsAreKilledAtEachStep(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.export")
 	do(exit.Done, "export", file)
 	want := inspect()
-	log := pipeline.LogTopic(model)
+	log := model.LogTopic(name)
 
 	steps, interrupted := 1, 0
 	for ; ; steps++ {

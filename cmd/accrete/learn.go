@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -93,7 +94,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if endpoint != nil {
 		defer endpoint.follow(ctx)()
 	}
-	p, err := setup.Pipeline(c, client, func(ev event.Event) {
+	p, err := l.pipeline(ctx, e, c, client, func(ev event.Event) {
 		w.Event(ev)
 		board.Learner(ev)
 		if ev, ok := ev.(event.Learned); ok {
@@ -103,19 +104,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	p.Traced = sent.Tracing()
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
-	if err := setup.CheckRegistry(ctx, c); err != nil {
-		return err
-	}
-	if p.Form, err = setup.Form(ctx, c, pipeline.PredictionsTopic(c.Model)); err != nil {
-		return err
-	}
-	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
-		return err
-	}
-	p.Traced = sent.Tracing()
-	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {
 		return nil
@@ -138,6 +129,24 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	progress.Done()
 	r := w.Current()
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
+}
+
+// pipeline returns the configuration of the pipeline, which reports its events to report.
+func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Config, client *ingest.Client, report func(event.Event)) (p model.Config, err error) {
+	if p, err = setup.Pipeline(c, client, report); err != nil {
+		return p, err
+	}
+	if err := setup.CheckRegistry(ctx, c); err != nil {
+		return p, err
+	}
+	if p.Form, err = setup.Form(ctx, c, model.PredictionsTopic(c.Model)); err != nil {
+		return p, err
+	}
+	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
+		return p, err
+	}
+	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
+	return p, nil
 }
 
 // sparkWidth is the width of the curve of the error on a terminal.
@@ -168,7 +177,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	}
 	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
-		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
+		Model: c.Model, Client: client, Log: model.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
 	passed, err := setup.Passed(c)

@@ -22,7 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -300,8 +300,8 @@ func csvAnswers(text []string) (all []string) {
 }
 
 // goAnswers predicts as a program that imports the packages does.
-func goAnswers(t *testing.T, client *ingest.Client, model string, rows []string) (all []string) {
-	m, err := serve.NewFollower(client, pipeline.LogTopic(model), nil, func(string, error) {}).Next(t.Context())
+func goAnswers(t *testing.T, client *ingest.Client, name string, rows []string) (all []string) {
+	m, err := serve.NewFollower(client, model.LogTopic(name), nil, func(string, error) {}).Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,10 +156,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 	case is == learner.NumericColumn && v.kind == num:
 		return v.num, t, nil
 	case t == learner.BooleanColumn && v.kind == boolean:
-		if v.text[0] == 't' {
-			return 1, t, nil
-		}
-		return 0, t, nil
+		return truth(v), t, nil
 	case is == learner.CategoryColumn && v.kind == text:
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
 	case is == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):

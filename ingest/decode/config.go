@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,6 +55,12 @@ type Config struct {
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
 
+	// Adopt makes columns of fields that appear later, and of those whose values come with
+	// another type: the Schema grows after adoptAfter records with them. Fixed is for those who
+	// serve a model: the columns stay.
+	Adopt bool `json:"adopt,omitempty"`
+	Fixed bool `json:"-"`
+
 	// Late describes labels that come later than their rows; nil: they come with them.
 	Late *join.Config `json:"late,omitempty"`
 
@@ -86,6 +93,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Unknown == "" {
 		c.Unknown = "quarantine"
+	}
+	if c.Adopt {
+		c.Unknown = "ignore"
 	}
 	return c
 }
@@ -144,7 +154,7 @@ func (c Config) Effective() (Config, error) {
 	if len(c.Types) == 0 {
 		c.Types = nil
 	}
-	if err := c.checkTypes(); err != nil {
+	if err := cmp.Or(c.checkTypes(), c.checkAdopt()); err != nil {
 		return c, err
 	}
 	if c.Columns != nil {
@@ -183,6 +193,14 @@ type Schema struct {
 	// Writers are the schemas of the registry that the records have needed, in the order in
 	// which they did.
 	Writers []Writer `json:"writers,omitempty"`
+
+	// Arriving are fields that become columns if they come often enough.
+	Arriving []Arriving `json:"arriving,omitempty"`
+
+	// Adopted are columns after Columns, with their types, that the records have and the model
+	// does not. A Decoder has none: see First and Whole.
+	Adopted      []string `json:"adopted,omitempty"`
+	AdoptedTypes []string `json:"adopted_types,omitempty"`
 }
 
 // order puts column names in the order of a row: by bytes, unless they are the

@@ -75,6 +75,9 @@ type Decoder struct {
 	droppedField string
 	strange      map[string]struct{} // names of ignored fields
 	strangers    []string            // those since NewFields was called
+
+	arrivals []arrival // of the record at hand
+	adopted  []string  // since Adopted was called
 }
 
 // A field is an input by name.
@@ -132,7 +135,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if s.Classes == nil {
 		s.Classes = []string{}
 	}
-	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers}
+	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers, Arriving: s.Arriving}
 	if known == 0 {
 		d.schema.Types = schemaTypes(d.firstTypes(s.Columns))
 	}
@@ -198,7 +201,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.x = d.x[:0]
 	d.names, d.outer = d.names[:0], nil
 	d.noLabels()
-	d.fresh = d.fresh[:0]
+	d.fresh, d.arrivals = d.fresh[:0], d.arrivals[:0]
 	r, err := d.format.parse(d)
 	if err != nil {
 		return Row{}, err
@@ -272,7 +275,11 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	if d.looks != nil {
 		d.look()
 	}
-	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Windows: d.windows.layout}, nil
+	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Windows: d.windows.layout}
+	if d.config.Adopt {
+		d.countArrivals(r.form == settled)
+	}
+	return row, nil
 }
 
 func (d *Decoder) weight(v value) (float64, *Error) {

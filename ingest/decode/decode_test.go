@@ -248,7 +248,7 @@ func TestBadRecords(t *testing.T) {
 }
 
 func copyOf(s *Schema) Schema {
-	return Schema{slices.Clone(s.Columns), s.Task, slices.Clone(s.Classes), slices.Clone(s.Types), s.Writers}
+	return Schema{Columns: slices.Clone(s.Columns), Task: s.Task, Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers}
 }
 
 // A schema that was handed out never changes, and its pointer changes exactly

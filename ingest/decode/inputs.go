@@ -124,6 +124,9 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 func (d *Decoder) put(i int, name []byte, t learner.ColumnType, v value) *Error {
 	x, is, err := d.raw(name, t, v)
 	if err != nil {
+		if d.putOther(i, name, t, v) {
+			return nil
+		}
 		return err
 	}
 	if is != t {
@@ -233,6 +236,9 @@ func (d *Decoder) byName() *Error {
 					continue
 				}
 				if d.config.Unknown == "ignore" {
+					if d.config.Adopt {
+						d.arrive(f.name, f.value)
+					}
 					d.drop(1, f.name)
 					continue
 				}

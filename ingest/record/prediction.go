@@ -1,11 +1,9 @@
 package record
 
 import (
-	"cmp"
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
@@ -217,46 +215,6 @@ const (
 	valueBytes  = 64 << 10 // a BATCH of 1,000 holds that many predictions in memory, so their size is bounded
 )
 
-// likeliest selects the largest probabilities that fit into room, and returns
-// their size in bytes. Of equal probabilities, the first is preferred.
-func (e *Encoder) likeliest(row []float64, room int) (keep []bool, size int) {
-	order := make([]int, len(row))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[b], row[a]) })
-	keep = make([]bool, len(row))
-	for _, i := range order {
-		n := len(e.classes[i]) + numberBytes
-		if size+n > room {
-			break
-		}
-		keep[i], size = true, size+n
-	}
-	return keep, size
-}
-
-// probabilities appends the probabilities to keep, in the order of the classes.
-func (e *Encoder) probabilities(b []byte, row []float64, keep []bool) []byte {
-	b = append(b, probabilitiesMember...)
-	n := 0
-	for i, p := range row {
-		if keep != nil && !keep[i] {
-			continue
-		}
-		if n++; n > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(b, e.classes[i]...), ':')
-		b = strconv.AppendFloat(b, p, 'g', -1, 64)
-	}
-	b = append(b, '}')
-	if n < len(row) {
-		b = strconv.AppendInt(append(b, truncatedMember...), int64(len(row)-n), 10)
-	}
-	return b
-}
-
 const (
 	probabilitiesMember = `,"probabilities":{`
 	truncatedMember     = `,"probabilities_truncated":`
@@ -264,38 +222,3 @@ const (
 	varianceMember      = `,"variance":`
 	quantilesMember     = `,"quantiles":{`
 )
-
-var (
-	specVersion = ingest.Header{Key: "ce_specversion", Value: []byte("1.0")}
-	eventType   = ingest.Header{Key: "ce_type", Value: []byte("accrete.prediction.v1")}
-	contentType = ingest.Header{Key: "content-type", Value: []byte("application/json")}
-)
-
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
-// headers returns the key and the headers of a prediction.
-func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
-	id := e.room(len(x.Topic) + 34)
-	id = append(append(id, x.Topic...), '-')
-	id = append(strconv.AppendInt(id, int64(x.Partition), 10), '-')
-	id = strconv.AppendInt(id, x.Record.Offset, 10)
-	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(e.room(len(timeLayout)), timeLayout)
-	const most = 9
-	if len(e.entries) < most {
-		e.entries = make([]ingest.Header, slabHeaders)
-	}
-	hs = e.entries[:0:most]
-	e.entries = e.entries[most:]
-	hs = append(hs, specVersion, eventType, e.source,
-		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, e.content)
-	if x.Sequence > 0 {
-		hs = append(hs, ingest.Header{Key: "ce_sequence", Value: strconv.AppendInt(e.room(20), x.Sequence, 10)})
-	}
-	hs = e.passHeaders(hs, x.Record.Headers)
-	key = x.Key
-	if most := e.limit / keyShare; len(key) > most {
-		hs = append(hs, ingest.Header{Key: truncatedKey, Value: []byte(describe(key))})
-		key = key[:most]
-	}
-	return e.own(key), hs
-}

@@ -29,6 +29,7 @@ func (c *Config) validate() Problems {
 	v.topics()
 	v.formats()
 	v.labels()
+	v.adopt()
 	return v.problems
 }
 

@@ -7,6 +7,10 @@ var (
 	sine   = [5]float32{3.141592502593994, -5.1677021980285645, 2.549957752227783, -0.597625195980072, 0.07643289119005203}
 )
 
+// Polynomials returns those of the definition, for other implementations of it: cos pi r and
+// (sin pi r) / r in r*r, for r in [-1/2, 1/2], lowest power first.
+func Polynomials() (cos, sin [5]float32) { return cosine, sine }
+
 func sumGeneric(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	size := Panel * dim
 	sumPanels(dst, a, len(w)/size, scores, rows, s, func(p int) { s.tile.features(x, w[p*size:(p+1)*size], dim, rows) })

@@ -6,12 +6,13 @@ import (
 
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // learn runs a learner to the end of its input.
-func learn(t *testing.T, c pipeline.Config) {
+func learn(t *testing.T, c model.Config) {
 	t.Helper()
 	l, err := pipeline.Open(t.Context(), c)
 	if err != nil {

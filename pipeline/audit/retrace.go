@@ -63,7 +63,7 @@ func (r *retrace) apply(record modellog.Record, d *history.Decided) (*history.Pu
 	switch rec := record.(type) {
 	case *modellog.Batch:
 		out := h.Learn(rec.Seq, rec.Chain, d)
-		r.config.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.Learner.Progress()})
+		r.config.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.Progress()})
 		return out, nil
 	case *modellog.Gap:
 		if err := r.replay.Skip(rec); err != nil {

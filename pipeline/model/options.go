@@ -33,6 +33,9 @@ func (c Config) Options() ([]byte, error) {
 	if c.Refit.Every > 0 && c.Learner.Memory > 0 {
 		return nil, errors.New("refits and a model that grows by memory exclude each other: a refit needs memory for each feature and record of its window")
 	}
+	if c.Decode.Adopt && (c.Refit.Every > 0 || c.Learner.Task == learner.Novelty || c.Learner.Metric != nil) {
+		return nil, errors.New("input.on_change: adopt excludes refits, metrics and task novelty")
+	}
 	return b, nil
 }
 

@@ -13,6 +13,16 @@ type Columns struct {
 	Back    []string `json:"back,omitempty"`    // with a value again, after they were gone
 	New     []string `json:"new,omitempty"`     // fields that are no columns and appear for the first time
 	Dropped int64    `json:"dropped,omitempty"` // fields of the records that were ignored because they are no columns
+
+	Adopted []NewColumns `json:"adopted,omitempty"` // fields that became columns
+}
+
+// NewColumns states from which record on fields are columns.
+type NewColumns struct {
+	Topic     string   `json:"topic"`
+	Partition int32    `json:"partition"`
+	From      int64    `json:"from"` // offset of the first record with the columns
+	Columns   []string `json:"columns"`
 }
 
 // AbsentColumns is what the changes of the columns add up to. It is bounded: what is more
@@ -30,7 +40,7 @@ const (
 
 // after returns the state after the changes of c.
 func (s *AbsentColumns) after(c *Columns) *AbsentColumns {
-	if c == nil || len(c.Gone)+len(c.Back)+len(c.New) == 0 {
+	if c == nil || len(c.Gone)+len(c.Back)+len(c.New)+len(c.Adopted) == 0 {
 		return s
 	}
 	next := new(AbsentColumns)
@@ -49,6 +59,12 @@ func (s *AbsentColumns) after(c *Columns) *AbsentColumns {
 	next.Gone, next.New = add(next.Gone, c.Gone), add(next.New, c.New)
 	if next.Gone = slices.DeleteFunc(next.Gone, func(name string) bool { return slices.Contains(c.Back, name) }); len(next.Gone) == 0 {
 		next.Gone = nil
+	}
+	for _, a := range c.Adopted { // these are ignored no more
+		next.New = slices.DeleteFunc(next.New, func(name string) bool { return slices.Contains(a.Columns, name) })
+	}
+	if len(next.New) == 0 {
+		next.New = nil
 	}
 	if len(next.Gone)+len(next.New) == 0 {
 		return nil
@@ -72,7 +88,14 @@ func (c *Columns) check() error {
 	if c.Dropped < 0 {
 		return fmt.Errorf("%d fields ignored", c.Dropped)
 	}
-	return checkNames(c.Gone, c.Back, c.New)
+	if len(c.Adopted) > MaxNames {
+		return fmt.Errorf("%d adoptions of columns, the limit is %d", len(c.Adopted), MaxNames)
+	}
+	lists := [][]string{c.Gone, c.Back, c.New}
+	for _, a := range c.Adopted {
+		lists = append(lists, a.Columns)
+	}
+	return checkNames(lists...)
 }
 
 func (s *AbsentColumns) check() error {
@@ -109,6 +132,9 @@ func (c *Columns) String() string {
 		if len(l.names) > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %q", l.what, l.names))
 		}
+	}
+	for _, a := range c.Adopted {
+		parts = append(parts, fmt.Sprintf("adopted from %s/%d offset %d on: %q", a.Topic, a.Partition, a.From, a.Columns))
 	}
 	if c.Dropped > 0 {
 		parts = append(parts, fmt.Sprintf("%d fields ignored", c.Dropped))

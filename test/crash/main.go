@@ -112,8 +112,8 @@ func (t *times) add(d time.Duration) {
 	t.Median, t.Max = t.all[len(t.all)/2], t.all[len(t.all)-1]
 }
 
-func main() {
-	var o options
+// flags reads the options of the command line.
+func flags() (o options) {
 	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
 	flag.IntVar(&o.scorers, "scorers", 0, "how often a scorer is killed, beside the learners; three of them share a topic")
 	flag.IntVar(&o.zombies, "zombies", 0, "how often a learner is stopped, replaced and woken up")
@@ -138,6 +138,11 @@ func main() {
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
+	return o
+}
+
+func main() {
+	o := flags()
 	o.log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -77,10 +77,12 @@ func Delete(t testing.TB, addr, topic string) {
 func Name(base string) string { return fmt.Sprintf("%s-%x", base, rand.Uint32()) }
 
 // Fill creates a topic if it does not exist, and writes the values round-robin
-// to its partitions, with their index as key.
+// to its partitions, with their index as key. The topic keeps its records, whatever their
+// timestamps: brokers look for old ones every few seconds, and a test that takes that long
+// would lose those that have none.
 func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values []string) {
 	t.Helper()
-	if err := c.Create(t.Context(), topic, partitions, nil); err != nil {
+	if err := c.Create(t.Context(), topic, partitions, map[string]string{"retention.ms": "-1"}); err != nil {
 		t.Fatal(err)
 	}
 	byPartition := make([][]ingest.Record, partitions)

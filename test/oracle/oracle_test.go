@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/oracle"
 )
@@ -174,12 +175,12 @@ func records(name string, n int) []string {
 }
 
 // config returns the configuration of a model that learns a stream to its end.
-func config(c *ingest.Client, in, name string) pipeline.Config {
+func config(c *ingest.Client, in, name string) model.Config {
 	s, kernel := streams[name], "gaussian:1.5"
 	if name == "rings" {
 		kernel = "gaussian" // whose scale the warm-up chooses
 	}
-	return pipeline.Config{
+	return model.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
 		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags, Mixture: s.mixture},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
@@ -187,7 +188,7 @@ func config(c *ingest.Client, in, name string) pipeline.Config {
 	}
 }
 
-func learnAll(t *testing.T, c pipeline.Config) {
+func learnAll(t *testing.T, c model.Config) {
 	t.Helper()
 	l, err := pipeline.Open(t.Context(), c)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -40,7 +40,7 @@ func adversity() bool { return *adverse || *onlyEnding != "" }
 // ending plays one of the endings in half of the schedules, and reports whether it
 // did.
 func (w *world) ending() bool {
-	if !adversity() || w.more.IntN(2) == 0 && *onlyEnding == "" || w.c.topics[pipeline.LogTopic(modelName)] == nil {
+	if !adversity() || w.more.IntN(2) == 0 && *onlyEnding == "" || w.c.topics[model.LogTopic(modelName)] == nil {
 		return false
 	}
 	e := endings[w.more.IntN(len(endings))]
@@ -83,7 +83,7 @@ func (w *world) oversize(r *ingest.Record) {
 
 // learning starts a learner and returns it when it has decided something new.
 func (w *world) learning() *process {
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	end := log.end
 	p := w.start(false)
 	w.feed(8)
@@ -110,7 +110,7 @@ func (w *world) caughtUp() bool {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
 	reached := map[int32]int64{}
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	for _, rec := range w.c.records(log) {
 		v, err := modellog.Parse(rec.Key, rec.Value)
 		if err != nil {
@@ -151,12 +151,12 @@ func (w *world) ends(what string, p *process, why func(error) bool) {
 }
 
 // command runs an operator's command to its end.
-func (w *world) command(name string, run func(context.Context, pipeline.Config) error) {
+func (w *world) command(name string, run func(context.Context, model.Config) error) {
 	if w.violation != "" {
 		return
 	}
 	var done error
-	p := w.process(func(ctx context.Context, _ *process, c pipeline.Config) error {
+	p := w.process(func(ctx context.Context, _ *process, c model.Config) error {
 		done = run(ctx, c)
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // operatorRollsBack returns to an earlier snapshot or time, with accrete rollback. A
@@ -26,7 +27,7 @@ func (w *world) operatorRollsBack() bool {
 	if w.violation != "" {
 		return true
 	}
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	f := w.fold(log)
 	to := admin.RollbackTo{Reason: "the operator wants it"}
 	if kept := f.Snapshots(); w.more.IntN(2) == 0 {
@@ -37,7 +38,7 @@ func (w *world) operatorRollsBack() bool {
 	}
 	var report admin.RollbackReport
 	nowhere := false
-	w.command(fmt.Sprintf("rollback to %+v", to), func(ctx context.Context, c pipeline.Config) (err error) {
+	w.command(fmt.Sprintf("rollback to %+v", to), func(ctx context.Context, c model.Config) (err error) {
 		report, err = admin.Rollback(ctx, c, to)
 		if errors.Is(err, admin.ErrNowhere) && (p != nil || !to.Before.IsZero()) { // a running learner trims its log
 			nowhere = true
@@ -75,7 +76,7 @@ func (w *world) anotherArithmetic() bool {
 	if w.violation != "" {
 		return true
 	}
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	was := fmt.Appendf(nil, `"arithmetic":%d`, learner.Arithmetic)
 	is := fmt.Appendf(nil, `"arithmetic":%d`, learner.Arithmetic%9+1)
 	w.c.mu.Lock()
@@ -87,7 +88,7 @@ func (w *world) anotherArithmetic() bool {
 	}
 	end := log.end
 	w.c.mu.Unlock()
-	w.refused("a log of another arithmetic", func(err error) bool { return errors.Is(err, pipeline.ErrVersion) })
+	w.refused("a log of another arithmetic", func(err error) bool { return errors.Is(err, model.ErrVersion) })
 	w.stopped = false
 	if w.violation == "" && log.end != end {
 		w.fail("a learner that refuses another arithmetic has written to the log")

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -24,7 +25,7 @@ func isErrHistory(err error) bool { return errors.Is(err, pipeline.ErrHistory) }
 // between two. A learner must exit if it, or a consumer of the predictions, has seen
 // what is lost, and accrete rollback must lead out of it.
 func (w *world) logLosesTail() bool {
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	w.alone()
 	live := w.more.IntN(2) == 0
 	var p *process
@@ -58,7 +59,7 @@ func (w *world) logLosesTail() bool {
 		w.refused(what, isErrLog)
 		w.stopped = false
 	}
-	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
+	w.command("rollback", func(ctx context.Context, c model.Config) error {
 		_, err := admin.Rollback(ctx, c, admin.RollbackTo{})
 		return err
 	})
@@ -74,7 +75,7 @@ func (w *world) instead() bool {
 
 // seen returns the highest seq that a consumer of the outputs has seen.
 func (w *world) seen() (seq int64) {
-	for _, rs := range w.c.everything(pipeline.PredictionsTopic(modelName)) {
+	for _, rs := range w.c.everything(model.PredictionsTopic(modelName)) {
 		for _, r := range rs {
 			n, _ := strconv.ParseInt(header(r, "ce_sequence"), 10, 64)
 			seq = max(seq, n)
@@ -86,7 +87,7 @@ func (w *world) seen() (seq int64) {
 // answered returns the seq of the last BATCH that has predictions, 0 if there is none
 // after a seq.
 func (w *world) answered(after int64) (seq int64) {
-	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
+	for _, rec := range w.c.records(w.c.part(model.LogTopic(modelName), 0)) {
 		v, err := modellog.Parse(rec.Key, rec.Value)
 		if b, ok := v.(*modellog.Batch); err == nil && ok && b.Seq > after && b.Counts.Learned+b.Counts.Predicted > 0 {
 			seq = b.Seq
@@ -107,9 +108,9 @@ func (w *world) outputsLoseTail() bool {
 	} else {
 		w.alone()
 	}
-	name := pipeline.PredictionsTopic(modelName)
+	name := model.PredictionsTopic(modelName)
 	if w.config.Transactional && w.more.IntN(2) == 0 {
-		name = pipeline.ReleasedTopic(modelName)
+		name = model.ReleasedTopic(modelName)
 	}
 	w.c.mu.Lock()
 	if t := w.c.topics[name]; t != nil {
@@ -127,7 +128,7 @@ func (w *world) outputsLoseTail() bool {
 	w.lossy = true
 	w.note("%s has lost its tail", name)
 	if p != nil {
-		from := w.fold(w.c.part(pipeline.LogTopic(modelName), 0)).Seq()
+		from := w.fold(w.c.part(model.LogTopic(modelName), 0)).Seq()
 		w.feed(20)
 		since, published := time.Now(), false
 		w.steps("learning after "+name+" has lost its tail", func() bool {
@@ -200,7 +201,7 @@ func (w *world) inputLosesTail() bool {
 	w.refused(what, isErrHistory)
 	before := d.since
 	nowhere := false
-	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
+	w.command("rollback", func(ctx context.Context, c model.Config) error {
 		_, err := admin.Rollback(ctx, c, admin.RollbackTo{Before: before})
 		nowhere = errors.Is(err, admin.ErrNowhere)
 		if nowhere {
@@ -214,7 +215,7 @@ func (w *world) inputLosesTail() bool {
 	}
 	w.stopped, w.rewound = false, true
 	w.goOn("after the rollback of what was learned from lost input")
-	w.command("verify", func(ctx context.Context, c pipeline.Config) error {
+	w.command("verify", func(ctx context.Context, c model.Config) error {
 		v, err := audit.Verify(ctx, c)
 		if err == nil && v.Divergent > 0 {
 			err = fmt.Errorf("%+v", v)
@@ -250,7 +251,7 @@ func (w *world) decisions(partition int32, from int64) (d decisions) {
 			d.since = time.UnixMilli(rec.Time)
 		}
 	}
-	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
+	for _, rec := range w.c.records(w.c.part(model.LogTopic(modelName), 0)) {
 		v, err := f.Add(rec.Offset, rec.Key, rec.Value)
 		if err != nil {
 			panic(err)
@@ -325,7 +326,7 @@ func (w *world) inputIsMirrored() bool {
 // adopt runs accrete adopt, after which the model must go on.
 func (w *world) adopt(a admin.Adoption) {
 	unknown := false
-	w.command("adopt", func(ctx context.Context, c pipeline.Config) error {
+	w.command("adopt", func(ctx context.Context, c model.Config) error {
 		r, err := admin.Adopt(ctx, c, a)
 		if errors.Is(err, admin.ErrAdopt) && strings.Contains(err.Error(), "is unknown") { // no record was read before the position
 			unknown = true

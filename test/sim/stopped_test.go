@@ -13,9 +13,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -33,9 +33,9 @@ func quiet() *world {
 // killed runs a command and kills its process at its append n, counted from 0: just
 // before the append arrives, or just after it is stored. It returns false if the
 // command has fewer appends, and so has ended.
-func (w *world) killed(n int, stored bool, run func(context.Context, pipeline.Config) error) (bool, error) {
+func (w *world) killed(n int, stored bool, run func(context.Context, model.Config) error) (bool, error) {
 	var done error
-	p := w.process(func(ctx context.Context, _ *process, c pipeline.Config) error {
+	p := w.process(func(ctx context.Context, _ *process, c model.Config) error {
 		done = run(ctx, c)
 		return nil
 	})
@@ -87,7 +87,7 @@ func atEachAppend(t *testing.T, test func(n int, stored bool) bool) {
 }
 
 func (w *world) verifies() {
-	w.command("verify", func(ctx context.Context, c pipeline.Config) error {
+	w.command("verify", func(ctx context.Context, c model.Config) error {
 		v, err := audit.Verify(ctx, c)
 		if err == nil && (v.Divergent > 0 || v.Compared == 0) {
 			err = fmt.Errorf("%+v", v)
@@ -119,10 +119,10 @@ func TestAdoptIsKilledAtEachAppend(t *testing.T) {
 		defer w.own.Close()
 		w.learning() // decisions that no snapshot covers are rolled back by the adoption
 		w.alone()
-		log := w.c.part(pipeline.LogTopic(modelName), 0)
+		log := w.c.part(model.LogTopic(modelName), 0)
 		before := *log
 		w.c.topics[w.input].id[0] ^= 1
-		adopt := func(ctx context.Context, c pipeline.Config) error {
+		adopt := func(ctx context.Context, c model.Config) error {
 			_, err := admin.Adopt(ctx, c, admin.Adoption{})
 			return err
 		}
@@ -160,14 +160,14 @@ func TestImportIsKilledAtEachAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := quiet()
 		defer w.own.Close()
-		name := pipeline.LogTopic(modelName)
+		name := model.LogTopic(modelName)
 		want := w.fold(w.c.part(name, 0))
 		var file bytes.Buffer
-		w.command("export", func(ctx context.Context, c pipeline.Config) error {
+		w.command("export", func(ctx context.Context, c model.Config) error {
 			_, err := admin.Export(ctx, c, &file)
 			return err
 		})
-		load := func(ctx context.Context, c pipeline.Config) error {
+		load := func(ctx context.Context, c model.Config) error {
 			_, err := admin.Import(ctx, c, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil })
 			return err
 		}
@@ -211,9 +211,9 @@ func TestImportIsKilledAtEachAppend(t *testing.T) {
 
 // wantsRefusal checks that no learner continues a part of an import.
 func wantsRefusal(t *testing.T, w *world) {
-	end := w.c.part(pipeline.LogTopic(modelName), 0).end
+	end := w.c.part(model.LogTopic(modelName), 0).end
 	w.refused("a part of an import", isErrLog)
-	if w.stopped = false; w.violation == "" && w.c.part(pipeline.LogTopic(modelName), 0).end != end {
+	if w.stopped = false; w.violation == "" && w.c.part(model.LogTopic(modelName), 0).end != end {
 		t.Error("a learner has written to the log of an interrupted import")
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/oracle"
@@ -39,7 +40,7 @@ type world struct {
 	c       *cluster
 	own     *ingest.Client
 	feeder  *ingest.Producer
-	config  pipeline.Config
+	config  model.Config
 	parts   int
 	fed     int    // number of records in the input
 	input   string // topic
@@ -168,7 +169,7 @@ func newWorld(seed uint64) *world {
 		kill: w.r.IntN(8), start: w.r.IntN(8), pause: w.r.IntN(12), feed: 5 + w.r.IntN(30),
 		late: w.r.IntN(60), wait: 20 + w.r.IntN(150), fault: w.r.IntN(150),
 	}
-	w.config = pipeline.Config{
+	w.config = model.Config{
 		Model: modelName, Topics: []string{w.input}, Decode: decode.Config{Label: "label"},
 		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
@@ -189,12 +190,12 @@ func newWorld(seed uint64) *world {
 	}
 	w.adverse = adversity() && seed%4 == 3
 	if w.adverse {
-		for name, n := range map[string]int{pipeline.PredictionsTopic(modelName): w.parts, pipeline.QuarantineTopic(modelName): 1} {
+		for name, n := range map[string]int{model.PredictionsTopic(modelName): w.parts, model.QuarantineTopic(modelName): 1} {
 			w.c.create(name, n, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "max.message.bytes": strconv.Itoa(record.MinMessageBytes)})
 		}
 	}
 	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
-		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
+		w.config.Refit = model.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -263,7 +264,7 @@ func (w *world) value() string {
 
 // start starts a learner.
 func (w *world) start(toEnd bool) *process {
-	p := w.process(func(ctx context.Context, p *process, c pipeline.Config) error {
+	p := w.process(func(ctx context.Context, p *process, c model.Config) error {
 		c.ToEnd = toEnd
 		l, err := pipeline.Open(ctx, c)
 		if err != nil {
@@ -279,7 +280,7 @@ func (w *world) start(toEnd bool) *process {
 }
 
 // process starts a process that calls run.
-func (w *world) process(run func(context.Context, *process, pipeline.Config) error) *process {
+func (w *world) process(run func(context.Context, *process, model.Config) error) *process {
 	w.ids++
 	w.stats.Starts++
 	p := &process{id: w.ids}
@@ -473,7 +474,7 @@ func (w *world) duel() {
 // overtake produces another one: a learner has read the log and claimed it, and before
 // it reads its snapshot a successor deletes that snapshot, because it has saved others.
 func (w *world) overtake() {
-	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	log := w.c.part(model.LogTopic(modelName), 0)
 	if log == nil || len(w.processes) > 2 {
 		return
 	}
@@ -502,7 +503,7 @@ func (w *world) overtake() {
 func (w *world) commits() int {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
-	if p := w.c.part(pipeline.ReleasedTopic(modelName), 0); p != nil {
+	if p := w.c.part(model.ReleasedTopic(modelName), 0); p != nil {
 		return p.commits
 	}
 	return 0
@@ -516,7 +517,7 @@ func releases(req kmsg.Request) bool {
 	case *kmsg.AddPartitionsToTxnRequest, *kmsg.EndTxnRequest:
 		return true
 	case *kmsg.ProduceRequest:
-		return req.Topics[0].Topic != pipeline.LogTopic(modelName)
+		return req.Topics[0].Topic != model.LogTopic(modelName)
 	}
 	return false
 }
@@ -1055,7 +1056,7 @@ func (w *world) ordered(in oracle.World, r oracle.Report) {
 				if w.lossy { // what is published again comes after what was lost
 					continue
 				}
-				if at <= w.shorter.order && seq > w.shorter.seq && topic == pipeline.QuarantineTopic(modelName) {
+				if at <= w.shorter.order && seq > w.shorter.seq && topic == model.QuarantineTopic(modelName) {
 					continue // its BATCH was lost and decided again: nothing but a prediction shows that
 				}
 				if of := header(rec, "ce_sequence"); r.Rollbacks > 0 && of != strconv.FormatInt(seq, 10) {

@@ -29,12 +29,14 @@ type Decided struct {
 	Batch        learner.Batch
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
-	Columns      *event.Columns    // what has changed of the columns; nil for nothing
-	Schemas      []modellog.Schema // that the BATCH is the first to need
-	Form         record.Form       // of the predictions
+	Columns      *event.Columns       // what has changed of the columns; nil for nothing
+	Missing      []event.MissingShare // see event.Learned
+	Schemas      []modellog.Schema    // that the BATCH is the first to need
+	Form         record.Form          // of the predictions
 	values       record.Values
 	redact       *record.Redaction
 	timeout      learner.Label // of rows without one, if labels come late
+	adoptions    []adoption
 }
 
 // Output returns what the model log says about the form of the predictions.
@@ -153,12 +155,18 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 					b.Batch.Grow(n)
 					first = false
 				}
+				if len(row.X) > b.Batch.Dim() {
+					b.Batch.Widen(len(row.X))
+				}
 				b.Batch.Append(row.X, row.Label, row.Weight)
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
 				b.Batch.SetWindows(row.Windows)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
+				}
+				if names := d.decoder.Adopted(); names != nil {
+					b.adopts(it, len(row.X), names)
 				}
 				if row.Label.Task == learner.Auto {
 					b.Counts.Predicted++
@@ -176,6 +184,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		})
 	}
 	b.Schema = d.decoder.Schema()
+	b.Missing = d.absence.shares(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
 	}
@@ -185,6 +194,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		}
 		b.Columns.Dropped, b.Columns.Field, b.Columns.New = n, name, d.decoder.NewFields()
 	}
+	b.report(d.absence.n)
 	return b
 }
 
@@ -210,7 +220,13 @@ func (d *Decided) Journaled() *modellog.Columns {
 		return out
 	}
 	c := d.Columns
-	return &modellog.Columns{Gone: short(c.Gone), Back: short(c.Back), New: short(c.New), Dropped: c.Dropped}
+	out := &modellog.Columns{Gone: short(c.Gone), Back: short(c.Back), New: short(c.New), Dropped: c.Dropped}
+	for _, a := range d.adoptions {
+		if names := short(a.names); len(names) > 0 && len(out.Adopted) < modellog.MaxNames {
+			out.Adopted = append(out.Adopted, modellog.NewColumns{Topic: a.topic, Partition: a.partition, From: a.from, Columns: names})
+		}
+	}
+	return out
 }
 
 // Traces returns where the first records that say so come from.

@@ -3,12 +3,7 @@
 package history
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -16,13 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
-	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // History is a model together with the state that its BATCHes, learned in order,
@@ -52,6 +45,8 @@ type History struct {
 
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	Expected Expected // error over the recent predictions, with labels or not
+
 	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
 	Witness func(Predicted)
 
@@ -59,6 +54,8 @@ type History struct {
 
 	join *join.Join // nil unless labels come late
 	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
+
+	adopted adopted // columns
 
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
@@ -76,7 +73,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 	}
 	h := &History{name: name, options: options, Learner: l, Schema: new(decode.Schema), Limits: defaultLimits}
 	h.rows = sha256.Sum256(options)
-	h.Lineage, h.join = h.rows, newJoin(options)
+	h.Lineage, h.join, h.adopted.config = h.rows, newJoin(options), c
 	return h, nil
 }
 
@@ -88,28 +85,32 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		b = h.joined(b)
 	}
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
-	drifts := h.Learner.Progress().Drifts
+	h.adopted.news = nil
+	drifts := h.Progress().Drifts
 	rest := b.Items
+	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
 	for from := 0; from < b.Batch.Len(); {
-		rows := b.Batch.Slice(from, b.Batch.Len())
+		h.adopt(b, from)
+		rows := mine.rows(h.width(b, from), from, h.until(b, from))
 		pass := h.Learner.Predict(rows)
 		h.keep(b, rows, pass, rest)
 		rest = h.answer(out, b, from, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
 		}
+		n, losses := pass.Len(), h.losses(pass)
 		if step := h.Learner.Learn(pass); step.Changed {
-			h.step, h.Lineage, h.encoder = step.Step, h.rows, nil
-			h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
-			for _, p := range h.Reached {
-				h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
-			}
+			h.changed(step.Step)
 		}
-		from += pass.Len()
+		if losses != nil && h.try(b, trial, from, losses) {
+			h.changed(h.Learner.Progress().Step)
+		}
+		from += n
 		if h.Beat != nil {
 			h.Beat()
 		}
 	}
+	h.adopt(b, b.Batch.Len())
 	for _, it := range rest { // after the last row
 		if it.Err != nil {
 			h.quarantine(out, it)
@@ -123,56 +124,17 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
-	h.Timeline.Observe(h.Learner.Progress(), drifts)
+	h.Timeline.Observe(h.Progress(), drifts)
 	return out
 }
 
-// Skip advances h past lost input.
-func (h *History) Skip(g *modellog.Gap) *Publication {
-	p := h.position(g.Topic, g.TopicID, g.Partition)
-	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
-	h.Seq, h.Chain = g.Seq, g.Chain
-	return &Publication{Seq: g.Seq, Chain: g.Chain}
-}
-
-// Turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
-// records.
-func (h *History) Turned(r modellog.Record) *Publication {
-	switch r := r.(type) {
-	case *modellog.Rollback:
-		return h.turn(r.Type(), r.Seq, r.Chain)
-	case *modellog.Adopt:
-		h.Adopt(r)
-		return h.turn(r.Type(), r.Seq, r.Chain)
-	case *modellog.Upgrade:
-		return h.turn(r.Type(), r.Seq, r.Chain)
+// changed notes that the model is another one from here on, after steps of its own.
+func (h *History) changed(steps int64) {
+	h.step, h.Lineage, h.encoder = h.adopted.former.Step+steps, h.rows, nil
+	h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
+	for _, p := range h.Reached {
+		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
 	}
-	return nil
-}
-
-// Adopt replaces the positions in the old topics by those in the new ones.
-func (h *History) Adopt(a *modellog.Adopt) {
-	for _, in := range a.Inputs {
-		for _, to := range in.Partitions {
-			for i := range h.Reached {
-				p := &h.Reached[i]
-				if p.Topic == in.Topic && p.TopicID == in.TopicID && p.Partition == to.Partition {
-					*p = snapshot.Position{Topic: cmp.Or(in.NewTopic, in.Topic), TopicID: in.NewID, Partition: to.Partition, Next: to.Next, Fingerprint: to.Fingerprint}
-				}
-			}
-		}
-	}
-	slices.SortFunc(h.Reached, snapshot.Position.Compare)
-}
-
-// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
-// the lineage of the same rows learned without that record.
-func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication {
-	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
-	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
-	h.Lineage, h.encoder = h.rows, nil
-	h.Seq, h.Chain = seq, chain
-	return &Publication{Seq: seq, Chain: chain}
 }
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
@@ -201,9 +163,10 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 			}
 			h.grade(b, from+i, i, pass, it)
 		}
+		h.Expected.ask(&pass.Predictions, i, h.decided(&pass.Predictions, i))
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
-			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:h.width(b, from)], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
 		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}
@@ -219,14 +182,23 @@ func (h *History) useEncoder(b *Decided) {
 	}
 }
 
+// decided returns the class that a prediction is for, or -1 if it is for none.
+func (h *History) decided(p *learner.Predictions, i int) int {
+	if p.Task != learner.Classification || p.Size == 0 {
+		return -1
+	}
+	return h.encoder.Class(p.Decision, p.Row(i))
+}
+
 // measure adds the prediction of a class to the meter. decided is the class that was
 // decided for when it was made, or -1 if that is now.
 func (h *History) measure(pass *learner.Predictions, i, decided, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
 		if decided < 0 {
-			decided = h.encoder.Class(pass.Decision, p)
+			decided = h.decided(pass, i)
 		}
+		h.Expected.grade(pass, i, decided, decided != class)
 		h.Meter.Add(p, decided, class, weight)
 		if paid, probable, ok := h.encoder.Costs(pass.Decision, p, class); ok {
 			h.Meter.AddCost(paid, probable, weight)
@@ -262,62 +234,4 @@ func (h *History) quarantine(out *Publication, it Item) {
 	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Passed.Redact, h.Limits.Quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
-}
-
-// Freeze copies h into a snapshot.
-func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
-	state := h.Learner.State()
-	if h.join != nil {
-		state.Resuming = append(state.Resuming, h.join.State()...)
-	}
-	return h.copied(epoch, state)
-}
-
-// FreezeServing copies only what predicting needs, which is small.
-func (h *History) FreezeServing(epoch int64) (*snapshot.Snapshot, error) {
-	return h.copied(epoch, learner.State{Serving: h.Learner.Serving()})
-}
-
-func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, error) {
-	schema, err := json.Marshal(h.Schema)
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot.Snapshot{
-		Model: h.name, Epoch: epoch, Seq: h.Seq, Step: h.step,
-		Chain: h.Chain, Lineage: h.Lineage, Rows: h.rows,
-		Config: h.options, ConfigHash: sha256.Sum256(h.options),
-		Positions: append([]snapshot.Position(nil), h.Reached...),
-		Schema:    schema,
-		LearnedTo: h.learnedTo,
-		State:     state,
-	}, nil
-}
-
-// Thaw restores the history that freeze has copied.
-func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
-	state := s.State
-	var late []learner.Array
-	state.Resuming, late = join.Split(state.Resuming)
-	l, err := learner.Restore(c, state)
-	if err != nil {
-		return nil, err
-	}
-	h := &History{
-		name: s.Model, options: s.Config, Learner: l, Schema: new(decode.Schema),
-		Seq: s.Seq, Chain: s.Chain, rows: s.Rows, Lineage: s.Lineage, step: s.Step,
-		Reached:   append([]snapshot.Position(nil), s.Positions...),
-		learnedTo: s.LearnedTo,
-		Limits:    defaultLimits,
-	}
-	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
-	}
-	if err := h.thawJoin(late); err != nil {
-		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
-	}
-	if planted.Fault("thaw") {
-		h.learnedTo = nil
-	}
-	return h, nil
 }

@@ -223,6 +223,7 @@ func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it 
 		h.measure(of, row, class, y.Class, weight)
 	} else if _, graded := pass.Loss(i); graded {
 		h.Numbers.AddRow(of, row, y, weight)
+		h.Expected.grade(of, row, -1, false)
 	}
 	if it.Record != nil {
 		h.advance(it)

@@ -27,13 +27,20 @@ func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 // predicted predicts and learns the rows of a BATCH, and publishes nothing.
 func (h *History) predicted(b *Decided) {
 	h.Learner.Observe(&b.Batch)
+	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
 	for from := 0; from < b.Batch.Len(); {
-		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
+		h.adopt(b, from)
+		pass := h.Learner.Predict(mine.rows(h.width(b, from), from, h.until(b, from)))
+		n, losses := pass.Len(), h.losses(pass)
 		if step := h.Learner.Learn(pass); step.Changed {
-			h.step = step.Step
+			h.step = h.adopted.former.Step + step.Step
 		}
-		from += pass.Len()
+		if losses != nil {
+			h.try(b, trial, from, losses)
+		}
+		from += n
 	}
+	h.adopt(b, b.Batch.Len())
 }
 
 // Step returns the number of mini-batches learned.

@@ -33,7 +33,10 @@ type Command struct {
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
-	Orders     int      `default:"1" help:"Number of orders of the training rows, with the seeds from --shuffle on: the means and the standard deviations of their errors are added (${default})."`
+	Orders     int      `default:"1" help:"Number of orders of the training rows, with the seeds from --shuffle on: the means and the standard deviations of their errors are added, and with two classes those of F1 (${default})."`
+	Starts     int      `default:"1" help:"Number of starting rows of the streams, 2,000 rows apart, from each of which as many rows are read: means and standard deviations as with --orders (${default})."`
+	Rare       float64  `placeholder:"SHARE" help:"Make two classes of each set: one that has this share of the rows, and all others. The rows are drawn again in each of --orders. Of numbers, the class is that of the greatest ones."`
+	RareClass  string   `placeholder:"CLASS" help:"Class to make rare (default: the one with the fewest rows)."`
 	Intervals  float64  `placeholder:"SHARE" help:"Measure intervals around the predictions, as in fit, on the sets with one number as the label."`
 	Variance   bool     `help:"Make intervals wider where little has been learned, as in fit."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
@@ -62,6 +65,7 @@ accrete bench testdata --plots pictures
 accrete bench testdata --sets kin40k --loss quantile:0.9
 accrete bench testdata --sets kin40k,flights --algorithms newton --intervals 0.9 --orders 3
 accrete bench testdata --sets spam --costs '{"1": 5}'
+accrete bench testdata --sets letter,elec --algorithms newton --rare 0.02 --costs f1 --orders 5
 accrete bench testdata --sets spam --algorithms newton --preset dsg-paper,cdsg-paper
 accrete bench testdata --paper dsg --plots pictures
 accrete bench testdata --sets spam,letter --paper dsg --section 3
@@ -164,6 +168,10 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	switch {
 	case c.Orders < 1 || c.Orders > 100:
 		return exit.Usage("--orders %d: want 1 to 100", c.Orders)
+	case c.Starts < 1 || c.Starts > 100:
+		return exit.Usage("--starts %d: want 1 to 100", c.Starts)
+	case c.rareError() != nil:
+		return c.rareError()
 	case c.Section != "" && c.Paper != "dsg":
 		return exit.Usage("--section %s: it is for --paper dsg", c.Section)
 	case c.Rows < 0:
@@ -219,15 +227,19 @@ func (c *Command) intervalsError() error {
 // compare runs the algorithms on a set, and draws their curves with --plots. It calls began
 // as it begins each of them.
 func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
-	r := report{Set: s.name, Task: s.task.String(), Examples: len(s.rows), Inputs: len(s.schema.Columns), Targets: max(1, len(s.schema.Classes))}
-	names, err := c.runs(s)
+	first, err := c.ordered(s, 0)
+	if err != nil {
+		return report{}, err
+	}
+	r := report{Set: s.name, Task: first.task.String(), Examples: len(first.rows), Inputs: len(s.schema.Columns), Targets: max(1, len(first.schema.Classes))}
+	names, err := c.runs(first)
 	if err != nil {
 		return r, err
 	}
 	var drawn, baselines []curves.Curve
 	for _, algorithm := range names {
 		began(algorithm)
-		result, p, cs, err := c.everyOrder(ctx, s, algorithm, c.options(algorithm, s.task))
+		result, p, cs, err := c.everyOrder(ctx, s, algorithm, c.options(algorithm, first.task))
 		if err != nil {
 			return r, err
 		}
@@ -239,5 +251,5 @@ func (c *Command) compare(ctx context.Context, s *set, began func(algorithm stri
 		return r, nil
 	}
 	path := filepath.Join(c.Plots, s.name+".png")
-	return r, curves.Draw(path, s.name, curves.ErrorName(s.task)+" of the last 1,000 examples", append(drawn, baselines...))
+	return r, curves.Draw(path, s.name, curves.ErrorName(first.task)+" of the last 1,000 examples", append(drawn, baselines...))
 }

@@ -20,6 +20,12 @@ type spread struct {
 	Test        *moments `json:"test,omitempty"`
 	Coverage    *moments `json:"coverage,omitempty"` // of the intervals of a regression of one target
 	Width       *moments `json:"width,omitempty"`
+
+	// Of the progressive predictions of two classes, the rarer one.
+	F1       *moments `json:"f1,omitempty"`
+	BestF1   *moments `json:"best_f1,omitempty"`
+	Missed   *moments `json:"f1_below_best,omitempty"` // how much F1 is below the best one
+	WorstOne *float64 `json:"f1_below_best_worst,omitempty"`
 }
 
 type moments struct {
@@ -32,6 +38,8 @@ type interval struct {
 	Coverage float64 `json:"coverage"` // of the progressive predictions
 	Width    float64 `json:"width"`    // mean, in the label's units
 }
+
+func (m *moments) String() string { return fmt.Sprintf("%.4f ± %.4f", m.Mean, m.Deviation) }
 
 func newMoments(values []float64) *moments {
 	if len(values) == 0 {
@@ -49,7 +57,7 @@ func newMoments(values []float64) *moments {
 
 // newSpread returns that of the results of one algorithm, one for each order.
 func newSpread(results []result) *spread {
-	var progressive, test, coverage, width []float64
+	var progressive, test, coverage, width, f1, best, missed []float64
 	for _, r := range results {
 		progressive = append(progressive, r.Progressive.Value())
 		if r.Test != nil {
@@ -58,8 +66,19 @@ func newSpread(results []result) *spread {
 		for _, v := range r.Intervals[:min(1, len(r.Intervals))] {
 			coverage, width = append(coverage, v.Coverage), append(width, v.Width)
 		}
+		if k := r.Progressive.Classes; k != nil && k.Figures.Class != nil && k.Curve != nil {
+			f1, best, missed = append(f1, k.F1), append(best, k.BestF1), append(missed, k.BestF1-k.F1)
+		}
 	}
-	return &spread{len(results), *newMoments(progressive), newMoments(test), newMoments(coverage), newMoments(width)}
+	s := &spread{
+		Orders: len(results), Progressive: *newMoments(progressive), Test: newMoments(test), Coverage: newMoments(coverage), Width: newMoments(width),
+		F1: newMoments(f1), BestF1: newMoments(best), Missed: newMoments(missed),
+	}
+	if len(missed) > 0 {
+		worst := slices.Max(missed)
+		s.WorstOne = &worst
+	}
+	return s
 }
 
 // shuffled returns the training rows of s in the order of a seed.
@@ -70,22 +89,70 @@ func (s *set) shuffled(seed uint64) *set {
 	return &o
 }
 
-// everyOrder streams the set through one algorithm, in each order of --orders; a stream has
-// its own order alone. The result is that of the first order, and its spread that of all.
-func (c *Command) everyOrder(ctx context.Context, s *set, name string, options learner.Config) (result, learner.Progress, []curves.Curve, error) {
-	first, p, cs, err := s.run(ctx, name, options, c.Precision)
-	if err != nil || c.Orders == 1 || s.rowsAreTime {
-		return first, p, cs, err
+// startsApart is the number of rows between two of --starts: twice the warm-up, so that no
+// two runs choose scale, kernel and penalty on the same rows.
+const startsApart = 2000
+
+// from returns the stream s from start i of n on, with as many rows as from all others.
+func (s *set) from(i, n int) (*set, error) {
+	rows := len(s.rows) - startsApart*(n-1)
+	if rows < 1 {
+		return nil, fmt.Errorf("%w: %d rows are too few for %d starts, which are %d rows apart", errUnfit, len(s.rows), n, startsApart)
 	}
-	all := []result{first}
-	for i := 1; i < c.Orders; i++ {
-		r, _, _, err := s.shuffled(c.Shuffle+uint64(i)).run(ctx, name, options, c.Precision)
+	o := *s
+	o.rows = s.rows[startsApart*i : startsApart*i+rows]
+	return &o, nil
+}
+
+// runsOf returns how often a set is streamed: once for each order of the training rows, start
+// of a stream or drawing of --rare.
+func (c *Command) runsOf(s *set) int {
+	switch {
+	case !s.rowsAreTime || c.Rare > 0 && c.Starts == 1:
+		return c.Orders
+	default:
+		return c.Starts
+	}
+}
+
+// ordered returns the rows of run i of s.
+func (c *Command) ordered(s *set, i int) (o *set, err error) {
+	seed := c.Shuffle + uint64(i)
+	switch o = s; {
+	case s.rowsAreTime:
+		if o, err = s.from(min(i, c.Starts-1), c.Starts); err != nil {
+			return nil, err
+		}
+	case i > 0:
+		o = s.shuffled(seed)
+	}
+	if c.Rare > 0 {
+		return c.rarer(o, seed)
+	}
+	return o, nil
+}
+
+// everyOrder streams the set through one algorithm, in each order of --orders or from each of
+// --starts. The result is that of the first, and its spread that of all.
+func (c *Command) everyOrder(ctx context.Context, s *set, name string, options learner.Config) (first result, p learner.Progress, cs []curves.Curve, err error) {
+	var all []result
+	for i := range c.runsOf(s) {
+		o, err := c.ordered(s, i)
 		if err != nil {
-			return first, p, cs, err
+			return first, p, nil, err
+		}
+		r, progress, drawn, err := o.run(ctx, name, options, c.Precision)
+		if err != nil {
+			return first, p, nil, err
+		}
+		if i == 0 {
+			first, p, cs = r, progress, drawn
 		}
 		all = append(all, r)
 	}
-	first.Spread = newSpread(all)
+	if len(all) > 1 {
+		first.Spread = newSpread(all)
+	}
 	return first, p, cs, nil
 }
 
@@ -96,8 +163,8 @@ func newIntervals(p learner.Progress) (all []interval) {
 	return all
 }
 
-// spreadText has a line for each algorithm that ran in several orders.
-func spreadText(r report) string {
+// spreadText has a line for each algorithm that ran several times, with its F1 if rare.
+func spreadText(r report, rare bool) string {
 	var b strings.Builder
 	for _, a := range r.Results {
 		s := a.Spread
@@ -105,16 +172,25 @@ func spreadText(r report) string {
 			continue
 		}
 		if b.Len() == 0 {
-			fmt.Fprintf(&b, "\n%s, mean and standard deviation: progressive, test", display.Count(int64(s.Orders), "order"))
+			fmt.Fprintf(&b, "\n%s, mean and standard deviation: progressive", display.Count(int64(s.Orders), "run"))
+			if s.Test != nil {
+				b.WriteString(", test")
+			}
 			if s.Coverage != nil {
 				b.WriteString(", labels inside, mean width")
+			}
+			if rare && s.F1 != nil {
+				b.WriteString(", F1, best F1, how much F1 is below it, and the most")
 			}
 		}
 		fmt.Fprintf(&b, "\n%-14s", a.Algorithm)
 		for _, m := range []*moments{&s.Progressive, s.Test, s.Coverage, s.Width} {
 			if m != nil {
-				fmt.Fprintf(&b, " %18s", fmt.Sprintf("%.4f ± %.4f", m.Mean, m.Deviation))
+				fmt.Fprintf(&b, " %18s", m)
 			}
+		}
+		if rare && s.F1 != nil {
+			fmt.Fprintf(&b, " %18s %18s %18s %8.4f", s.F1, s.BestF1, s.Missed, *s.WorstOne)
 		}
 	}
 	return b.String()

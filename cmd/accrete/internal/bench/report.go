@@ -77,7 +77,7 @@ func (c *Command) text(reports []report) string {
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)
 		row("no change", r.Baselines.NoChange)
-		b.WriteString(spreadText(r))
+		b.WriteString(spreadText(r, classes))
 	}
 	return b.String()
 }

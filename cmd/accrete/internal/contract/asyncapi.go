@@ -6,14 +6,14 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // binding is the version of the bindings for Kafka.
 const binding = "0.5.0"
 
 // asyncAPI returns the AsyncAPI 3.0 document of a model: what it reads, and what it writes.
-func asyncAPI(c *config.Config, m *model, in object) object {
+func asyncAPI(c *config.Config, m *predictions, in object) object {
 	channels := object{}
 	operations := object{}
 	channel := func(id, topic, message, description string) {
@@ -34,7 +34,7 @@ func asyncAPI(c *config.Config, m *model, in object) object {
 		channel(id, topic, "example", "Examples: records that are predicted, and learned if they have a label.")
 		operation("learn"+strings.TrimPrefix(id, "input"), "receive", id, "example", "The learner reads examples.")
 	}
-	channel("predictions", pipeline.PredictionsTopic(c.Model), "prediction", "Predictions of the learner, one for each valid record.")
+	channel("predictions", model.PredictionsTopic(c.Model), "prediction", "Predictions of the learner, one for each valid record.")
 	operation("predict", "send", "predictions", "prediction", "The learner writes a prediction for each valid record before it learns from it.")
 	if len(c.Score.Topics) > 0 {
 		for i, topic := range c.Score.Topics {
@@ -49,7 +49,7 @@ func asyncAPI(c *config.Config, m *model, in object) object {
 			operation("scoreBeside", "send", "shadow", "prediction", "Scorers write a prediction of the second model for each valid record of the share.")
 		}
 	}
-	channel("quarantine", pipeline.QuarantineTopic(c.Model), "invalid", "Records that could not be used, with the reason in headers.")
+	channel("quarantine", model.QuarantineTopic(c.Model), "invalid", "Records that could not be used, with the reason in headers.")
 	operation("quarantine", "send", "quarantine", "invalid", "Learner and scorers copy each invalid record, with the reason.")
 	return object{
 		{"asyncapi", "3.0.0"},
@@ -120,7 +120,7 @@ func exampleMessage(c *config.Config, in object) object {
 	return o
 }
 
-func predictionMessage(c *config.Config, m *model) object {
+func predictionMessage(c *config.Config, m *predictions) object {
 	o := object{
 		{"name", "prediction"}, {"title", "Prediction"}, {"contentType", contentType(c.Output.Format)},
 		{"headers", m.headers(c.Output.Format)},

@@ -77,12 +77,12 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 
 // read returns what is known of the model, and the schema of its input records; nil if they
 // are not JSON.
-func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) (*model, object, error) {
+func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) (*predictions, object, error) {
 	d, err := setup.Decode(options)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &model{name: options.Model, task: d.Task, targets: d.Targets(), fields: options.Output.Fields, canary: options.Score.Canary}
+	m := &predictions{name: options.Model, task: d.Task, targets: d.Targets(), fields: options.Output.Fields, canary: options.Score.Canary}
 	if l, err := loss.Parse(options.Learner.Loss); err == nil {
 		if q, ok := l.(loss.Quantiles); ok {
 			m.taus = q.Taus()

@@ -51,7 +51,7 @@ func TestPredictionsKeepTheContract(t *testing.T) {
 		if err := json.Unmarshal(printed(t, Command{}, set), &schema); err != nil {
 			t.Fatal(err)
 		}
-		for i, value := range predictions(t, set) {
+		for i, value := range published(t, set) {
 			var v any
 			if err := json.Unmarshal(value, &v); err != nil {
 				t.Fatal(err)
@@ -66,8 +66,8 @@ func TestPredictionsKeepTheContract(t *testing.T) {
 	}
 }
 
-// predictions returns those of 150 rows, as they are published.
-func predictions(t *testing.T, set []string) (all [][]byte) {
+// published returns the predictions of 150 rows, as they are published.
+func published(t *testing.T, set []string) (all [][]byte) {
 	t.Helper()
 	c := learner.Config{MaxFeatures: 16, BlockSize: 8, Minibatch: 32, Kernel: "gaussian:1"}
 	passed := record.Passed{}

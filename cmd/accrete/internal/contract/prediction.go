@@ -11,9 +11,9 @@ import (
 // dialect is that of the schemas of values in JSON.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// model is what a configuration, and the newest snapshot if there is one, say about the
+// predictions is what a configuration, and the newest snapshot if there is one, say about the
 // predictions of a model.
-type model struct {
+type predictions struct {
 	name    string
 	canary  string       // a second model, whose predictions scorers publish too; empty: none
 	task    learner.Task // Auto: classes or numbers
@@ -24,7 +24,7 @@ type model struct {
 }
 
 // prediction returns the schema of a prediction in JSON.
-func (m *model) prediction() object {
+func (m *predictions) prediction() object {
 	p := object{}
 	switch m.task {
 	case learner.Classification:
@@ -68,7 +68,7 @@ func (m *model) prediction() object {
 
 const predicted = "Class, the most probable one unless there are costs; null before the first label."
 
-func (m *model) ofClass(p object) object {
+func (m *predictions) ofClass(p object) object {
 	name, label := typed("string", "null"), typed("string")
 	if m.classes != nil { // more may come
 		name, label = name.with("examples", m.classes), label.with("examples", m.classes)
@@ -76,7 +76,7 @@ func (m *model) ofClass(p object) object {
 	return m.probabilities(p.with("prediction", described(name, predicted))).with("label", described(label, "Label of the record, if it has one."))
 }
 
-func (m *model) probabilities(p object) object {
+func (m *predictions) probabilities(p object) object {
 	return p.with("probabilities", object{
 		{"type", "object"}, {"description", "Probability of each class."},
 		{"additionalProperties", typed("number").with("minimum", 0).with("maximum", 1)},
@@ -84,14 +84,14 @@ func (m *model) probabilities(p object) object {
 }
 
 // each is the schema of a value for each target.
-func (m *model) each(of object) object {
+func (m *predictions) each(of object) object {
 	if m.targets > 1 {
 		return list(of, m.targets)
 	}
 	return of
 }
 
-func (m *model) ofNumbers(p object) object {
+func (m *predictions) ofNumbers(p object) object {
 	p = p.with("prediction", object{{"anyOf", []object{m.each(typed("number")), typed("null")}}, {"description", "Number, or a list of one for each target; null before the first label."}})
 	if m.taus != nil {
 		levels := object{}
@@ -104,18 +104,18 @@ func (m *model) ofNumbers(p object) object {
 }
 
 // around adds what is between and around predicted numbers, if it is configured.
-func (m *model) around(p object) object {
+func (m *predictions) around(p object) object {
 	return p.with("interval", described(m.each(list(typed("number"), 2)), "Numbers between which the label is expected.")).
 		with("variance", described(m.each(typed("number").with("minimum", 0)), "Of the label around the prediction."))
 }
 
-func (m *model) ofEither(p object) object {
+func (m *predictions) ofEither(p object) object {
 	return m.around(m.probabilities(p.with("prediction", described(typed("string", "number", "null"), "Class or number, as the first label is; null before it.")))).
 		with("label", described(typed("string", "number"), "Label of the record, if it has one."))
 }
 
 // headers returns the schema of the headers of a prediction.
-func (m *model) headers(form string) object {
+func (m *predictions) headers(form string) object {
 	text := func(description string) object { return described(typed("string"), description) }
 	return object{{"type", "object"}, {"properties", object{
 		{"ce_specversion", object{{"const", "1.0"}}},

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -53,12 +54,12 @@ var Exits = []struct {
 	{pipeline.ErrUndrained, Later},
 	{pipeline.ErrHistory, Refused},
 	{pipeline.ErrLog, Refused},
-	{pipeline.ErrVersion, Refused},
+	{model.ErrVersion, Refused},
 	{admin.ErrNowhere, Refused},
 	{admin.ErrAdopt, Refused},
 	{admin.ErrCopy, Refused},
-	{pipeline.ErrOptions, Refused},
-	{pipeline.ErrStart, Refused},
+	{model.ErrOptions, Refused},
+	{model.ErrStart, Refused},
 	{audit.ErrUnproved, Failed},
 	{pipeline.ErrTopic, Refused},
 	{record.ErrOutput, Refused},

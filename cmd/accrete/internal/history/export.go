@@ -20,14 +20,15 @@ type Export struct {
 	File     string `arg:"" help:"File to write, or to replace; with --mlflow a directory to create."`
 	Snapshot bool   `xor:"what" help:"Write one snapshot of the model, as fit --save does, instead of its history."`
 	MLflow   bool   `name:"mlflow" xor:"what" help:"Write one snapshot as a model folder of MLflow (docs/python.md)."`
+	ONNX     bool   `name:"onnx" xor:"what" help:"Write one snapshot as an ONNX graph, for other runtimes (docs/python.md)."`
 	Version  string `placeholder:"VERSION" help:"Snapshot to write: its step, a time such as 2026-01-02T15:04:05Z, or champion for the one that scorers serve (default: the newest)."`
-	Model    string `placeholder:"SNAPSHOT" help:"Snapshot file to write with --mlflow, instead of one from the model log."`
+	Model    string `placeholder:"SNAPSHOT" help:"Snapshot file to write with --mlflow or --onnx, instead of one from the model log."`
 }
 
 func (Export) Help() string {
 	return `Writes the model with its whole history to a file, for a backup or another cluster: the records of the model log that count, from the beginning or, if the log was trimmed, from its oldest snapshot. A learner may run meanwhile. The command refuses a broken log. The file has a checksum and no secrets, but it has the options, the names of the input topics and the classes; only its owner can read it. It does not contain the input or the predictions, but its snapshots have the inputs of the last rows as numbers, and keys (docs/privacy.md).
 
-With --snapshot or --mlflow it writes one model, without history: a snapshot file for accrete predict --model, learn --from and the Python package, or a folder that mlflow.pyfunc.load_model loads, with the snapshot and the Python code that it needs.`
+With --snapshot, --mlflow or --onnx it writes one model, without history: a snapshot file for accrete predict --model, learn --from and the Python package; a folder that mlflow.pyfunc.load_model loads, with the snapshot and the Python code that it needs; or an ONNX graph with the same predictions, for models of numbers and booleans.`
 }
 
 func (Export) Examples() string {
@@ -36,7 +37,8 @@ accrete export -c accrete.yaml fraud.export
 accrete export -c accrete.yaml fraud.export --json
 accrete export -c accrete.yaml --snapshot fraud.snap
 accrete export -c accrete.yaml --snapshot --version 2026-05-01T00:00:00Z fraud-may.snap
-accrete export --mlflow --model spam.snap spam-mlflow`
+accrete export --mlflow --model spam.snap spam-mlflow
+accrete export --onnx --model spam.snap spam.onnx`
 }
 
 // CopyReport describes an exported or imported history.
@@ -69,11 +71,11 @@ func (r CopyReport) String() string {
 }
 
 func (x *Export) Run(ctx context.Context, e *env.Env) error {
-	if x.Snapshot || x.MLflow {
+	if x.Snapshot || x.MLflow || x.ONNX {
 		return x.model(ctx, e)
 	}
 	if x.Version != "" || x.Model != "" {
-		return exit.Usage("--version and --model name a snapshot: add --snapshot or --mlflow")
+		return exit.Usage("--version and --model name a snapshot: add --snapshot, --mlflow or --onnx")
 	}
 	_, p, err := setup.OpenWriter(x.ConfigFlags, e)
 	if err != nil {

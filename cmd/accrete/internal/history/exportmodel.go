@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/python"
+	"github.com/accrete-ml/accrete/serve/onnx"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -35,9 +37,12 @@ func (x *Export) model(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	if x.MLflow {
+	switch {
+	case x.MLflow:
 		err = writeMLflow(x.File, s, file)
-	} else {
+	case x.ONNX:
+		err = writeONNX(x.File, s)
+	default:
 		err = snapshot.WriteFile(x.File, file)
 	}
 	if err != nil {
@@ -50,8 +55,8 @@ func (x *Export) model(ctx context.Context, e *env.Env) error {
 // read returns the snapshot to write, and its file.
 func (x *Export) read(ctx context.Context, e *env.Env) (*snapshot.Snapshot, []byte, error) {
 	if x.Model != "" {
-		if !x.MLflow || x.Version != "" {
-			return nil, nil, exit.Usage("--model is a snapshot file already: use it with --mlflow, and without --version")
+		if x.Snapshot || x.Version != "" {
+			return nil, nil, exit.Usage("--model is a snapshot file already: use it with --mlflow or --onnx, and without --version")
 		}
 		file, err := files.ReadSnapshot(x.Model)
 		if err != nil {
@@ -78,6 +83,18 @@ func (x *Export) read(ctx context.Context, e *env.Env) (*snapshot.Snapshot, []by
 	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
 	file, err := snapshot.Append(nil, s)
 	return s, file, err
+}
+
+// writeONNX writes the model as a graph, which only its owner can read, like a snapshot.
+func writeONNX(name string, s *snapshot.Snapshot) error {
+	graph, err := onnx.Encode(s)
+	if err != nil {
+		return exit.Refuse(err)
+	}
+	return snapshot.WriteStream(name, func(w io.Writer) error {
+		_, err := w.Write(graph)
+		return err
+	})
 }
 
 // mlflowModel is the file MLmodel of a folder. The package of python/ reads the snapshot.

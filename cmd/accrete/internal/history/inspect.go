@@ -78,11 +78,11 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 	}
 	return cmp.Or(e.Print(i.JSON, logText(r, m), struct {
 		*audit.LogReport
-		*model
+		*description
 	}{r, m}), broken)
 }
 
-func logText(r *audit.LogReport, m *model) string {
+func logText(r *audit.LogReport, m *description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)

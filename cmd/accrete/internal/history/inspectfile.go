@@ -51,7 +51,7 @@ func (i *Inspect) file(e *env.Env) error {
 	if d == nil {
 		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
-	m := new(model)
+	m := new(description)
 	if err == nil {
 		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
 		if m, err = newModel(s); err == nil && i.Importance {
@@ -66,11 +66,11 @@ func (i *Inspect) file(e *env.Env) error {
 	}
 	return errors.Join(e.Print(i.JSON, fileText(d, m), struct {
 		*snapshot.Description
-		*model
+		*description
 	}{d, m}), err)
 }
 
-func fileText(d *snapshot.Description, m *model) string {
+func fileText(d *snapshot.Description, m *description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)

@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// model describes what a snapshot holds, for inspect.
-type model struct {
+// description is what a snapshot holds, for inspect.
+type description struct {
 	columns []inputs.Column
 
 	Columns  []inputs.Column `json:"columns,omitempty"`  // unless all are numbers
@@ -63,10 +63,10 @@ func (s *capacity) String() string {
 }
 
 // newModel describes s, which may be nil.
-func newModel(s *snapshot.Snapshot) (*model, error) {
+func newModel(s *snapshot.Snapshot) (*description, error) {
 	columns, err := inputs.OfModel(s)
 	changes, err2 := inputs.ChangesOf(s)
-	m := &model{columns: columns, Columns: inputs.Typed(columns), Inputs: changes}
+	m := &description{columns: columns, Columns: inputs.Typed(columns), Inputs: changes}
 	if s != nil {
 		var err3 error
 		if m.Capacity, err3 = newCapacity(s); err3 != nil {
@@ -79,7 +79,7 @@ func newModel(s *snapshot.Snapshot) (*model, error) {
 	return m, cmp.Or(err, err2)
 }
 
-func (m *model) String() string {
+func (m *description) String() string {
 	text := inputs.ModelText(m.columns) + m.Inputs.Line()
 	if m.Capacity != nil {
 		text = m.Capacity.String() + text

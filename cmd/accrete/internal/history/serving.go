@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -32,7 +32,7 @@ accrete hold -c accrete.yaml --reason 'labels of Friday are late'`
 }
 
 func (h *Hold) Run(ctx context.Context, e *env.Env) error {
-	return choose(ctx, e, h.ConfigFlags, h.JSON, func(_ pipeline.Config, now modellog.Choice, _ modellog.Ref) (modellog.Choice, error) {
+	return choose(ctx, e, h.ConfigFlags, h.JSON, func(_ model.Config, now modellog.Choice, _ modellog.Ref) (modellog.Choice, error) {
 		return modellog.Choice{Mode: modellog.Hold, Snapshot: now.Snapshot, Reason: h.Reason}, nil
 	})
 }
@@ -56,7 +56,7 @@ accrete pin -c accrete.yaml 2026-05-01T00:00:00Z --reason 'wrong labels since'`
 }
 
 func (p *Pin) Run(ctx context.Context, e *env.Env) error {
-	return choose(ctx, e, p.ConfigFlags, p.JSON, func(w pipeline.Config, _ modellog.Choice, newest modellog.Ref) (modellog.Choice, error) {
+	return choose(ctx, e, p.ConfigFlags, p.JSON, func(w model.Config, _ modellog.Choice, newest modellog.Ref) (modellog.Choice, error) {
 		ref, err := refOf(ctx, w, newest, p.Version)
 		return modellog.Choice{Mode: modellog.Pin, Snapshot: ref, Reason: p.Reason}, err
 	})
@@ -81,7 +81,7 @@ accrete promote -c accrete.yaml 48211 --reason 'the new labels are right'`
 }
 
 func (p *Promote) Run(ctx context.Context, e *env.Env) error {
-	return choose(ctx, e, p.ConfigFlags, p.JSON, func(w pipeline.Config, _ modellog.Choice, newest modellog.Ref) (modellog.Choice, error) {
+	return choose(ctx, e, p.ConfigFlags, p.JSON, func(w model.Config, _ modellog.Choice, newest modellog.Ref) (modellog.Choice, error) {
 		ref, err := newest, error(nil)
 		if p.Version != "" {
 			ref, err = refOf(ctx, w, newest, p.Version)
@@ -101,7 +101,7 @@ type ServingReport struct {
 }
 
 // choose writes to the model log what scorers serve from here on.
-func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, to func(pipeline.Config, modellog.Choice, modellog.Ref) (modellog.Choice, error)) error {
+func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, to func(model.Config, modellog.Choice, modellog.Ref) (modellog.Choice, error)) error {
 	c, w, err := setup.OpenWriter(flags, e)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, t
 	defer w.Client.Close()
 	was, is, err := admin.Serve(ctx, w, func(now modellog.Choice, newest modellog.Ref, ok bool) (modellog.Choice, error) {
 		if !ok {
-			return now, exit.Refuse(fmt.Errorf("%s has no snapshot yet", pipeline.LogTopic(c.Model)))
+			return now, exit.Refuse(fmt.Errorf("%s has no snapshot yet", model.LogTopic(c.Model)))
 		}
 		return to(w, now, newest)
 	})
@@ -125,8 +125,8 @@ func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, t
 }
 
 // refOf returns the snapshot that a version names.
-func refOf(ctx context.Context, w pipeline.Config, newest modellog.Ref, text string) (modellog.Ref, error) {
-	ref, err := serve.NewArchive(w.Client, pipeline.LogTopic(w.Model), w.VerifyKey, func() int64 { return newest.Offset }).Ref(ctx, text)
+func refOf(ctx context.Context, w model.Config, newest modellog.Ref, text string) (modellog.Ref, error) {
+	ref, err := serve.NewArchive(w.Client, model.LogTopic(w.Model), w.VerifyKey, func() int64 { return newest.Offset }).Ref(ctx, text)
 	if errors.Is(err, serve.ErrNoVersion) {
 		return ref, exit.Refuse(err)
 	}

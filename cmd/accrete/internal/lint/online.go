@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Finding is the result of one check of lint --online.
@@ -82,7 +82,7 @@ func (o *cluster) topics(ctx context.Context) error {
 			return err
 		}
 	}
-	outputs := []string{pipeline.PredictionsTopic(o.c.Model), pipeline.QuarantineTopic(o.c.Model)}
+	outputs := []string{model.PredictionsTopic(o.c.Model), model.QuarantineTopic(o.c.Model)}
 	if len(o.c.Score.Topics) > 0 {
 		outputs = append(outputs, o.c.Score.Output)
 		if o.c.Score.CanaryOutput != "" {
@@ -93,9 +93,9 @@ func (o *cluster) topics(ctx context.Context) error {
 		outputs = append(outputs, o.c.Requests.Topic)
 	}
 	if o.c.Output.Delivery == "transactional" {
-		outputs = append(outputs, pipeline.ReleasedTopic(o.c.Model))
+		outputs = append(outputs, model.ReleasedTopic(o.c.Model))
 	}
-	for _, name := range append([]string{pipeline.LogTopic(o.c.Model)}, outputs...) {
+	for _, name := range append([]string{model.LogTopic(o.c.Model)}, outputs...) {
 		if err := o.output(ctx, name); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (o *cluster) output(ctx context.Context, name string) error {
 	if may.Known && !may.Write {
 		return o.say("problem", "writing topic %s is denied: grant it with kafka-acls --add --operation Write --topic %s", name, name)
 	}
-	if name == pipeline.LogTopic(o.c.Model) {
+	if name == model.LogTopic(o.c.Model) {
 		return o.log(ctx, t)
 	}
 	return o.say("ok", "topic %s: %d partitions, retention %s", name, t.Partitions, retention(t.RetentionMs))

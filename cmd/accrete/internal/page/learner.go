@@ -41,9 +41,14 @@ func (b *Board) Learner(ev event.Event) {
 		if len(ev.Back) > 0 {
 			b.note("info", "columns have values again: "+list(ev.Back))
 		}
+		if len(ev.Adopted) > 0 {
+			b.note("info", "fields became columns, which a second model learns: "+list(ev.Adopted))
+		}
 		if len(ev.New) > 0 {
 			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
 		}
+	case event.Succeeded:
+		b.note("info", "the model with these columns predicts from now on: "+list(ev.Columns))
 	case event.Shifted:
 		b.shifted = shifted{b.now(), ev.Columns}
 		b.note("warning", "the inputs have changed: "+list(ev.Columns))

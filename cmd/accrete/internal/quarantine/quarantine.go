@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/quarantine"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Command is the group of commands accrete quarantine.
@@ -40,7 +40,7 @@ func (q *selection) open(e *env.Env) (*config.Config, *ingest.Client, string, er
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return c, client, cmp.Or(q.Topic, pipeline.QuarantineTopic(c.Model)), nil
+	return c, client, cmp.Or(q.Topic, model.QuarantineTopic(c.Model)), nil
 }
 
 func (q *selection) selects(e *quarantine.Entry) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -26,7 +26,7 @@ func NewestModel(ctx context.Context, e *env.Env, c *config.Config, client *inge
 	if err != nil {
 		return nil, err
 	}
-	log := pipeline.LogTopic(c.Model)
+	log := model.LogTopic(c.Model)
 	f := serve.NewFollower(client, log, key, func(id string, err error) {
 		e.Log.Warn().Str("snapshot", id).Err(err).Msg("unusable snapshot, using the one before it")
 	})

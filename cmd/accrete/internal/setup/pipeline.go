@@ -15,70 +15,32 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Pipeline returns the pipeline configuration of a learner.
-func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
+func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (model.Config, error) {
 	d, err := Decode(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	schemas, err := Schemas(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	sign, verify, err := Keys(c)
 	if err != nil {
-		return pipeline.Config{}, err
-	}
-	metric, err := KernelMetric(c)
-	if err != nil {
-		return pipeline.Config{}, err
-	}
-	effort, err := learner.ParseEffort(c.Learner.Effort)
-	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
 	passed, err := Passed(c)
 	if err != nil {
-		return pipeline.Config{}, err
+		return model.Config{}, err
 	}
-	nu := 0.0
-	if d.Task == learner.Novelty {
-		nu = c.Learner.Nu
+	of, err := learnerOf(c, &d)
+	if err != nil {
+		return model.Config{}, err
 	}
-	of := learner.Config{
-		Algorithm:    c.Learner.Algorithm,
-		Direction:    c.Learner.Direction,
-		Loss:         c.Learner.Loss,
-		OnDrift:      c.Learner.OnDrift,
-		Mixture:      c.Learner.Mixture == "on",
-		Lags:         c.Input.Lags,
-		Costs:        string(c.Learner.Costs),
-		Intervals:    c.Learner.Intervals,
-		Variance:     c.Learner.Variance == "on",
-		Forest:       c.Learner.Forest,
-		Effort:       effort,
-		Folds:        c.Learner.Folds,
-		NormalScores: c.Learner.NormalScores == "auto",
-		Kernel:       c.Learner.Kernel,
-		Metric:       metric,
-		Sampling:     c.Learner.Sampling,
-		Task:         d.Task,
-		MaxFeatures:  maxFeatures(&c.Learner),
-		BlockSize:    c.Learner.BlockSize,
-		Minibatch:    c.Learner.Minibatch,
-		Steps:        steps(&c.Learner),
-		MaxClasses:   c.Input.MaxClasses,
-		Targets:      d.Targets(),
-		Lambda:       c.Learner.Lambda,
-		Monitor:      c.Learner.Monitor,
-		Seed:         c.Learner.Seed,
-		Nu:           nu,
-	}
-	auto := c.Learner.Mixture == "auto"
-	of.Mixture = of.Mixture || auto && of.SuitsMixture()
-	return pipeline.Config{
+	return model.Config{
 		SignKey: sign, VerifyKey: verify, Writer: version.String(),
 
 		Model:         c.Model,
@@ -87,7 +49,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Decode:        d,
 		Learner:       of,
 		Schemas:       schemas,
-		AutoMixture:   auto,
+		AutoMixture:   c.Learner.Mixture == "auto",
 		AutoScores:    of.NormalScores,
 		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
@@ -103,7 +65,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Values:        record.Values(c.Quarantine.Values),
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
+		Refit:         model.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
 		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
@@ -111,26 +73,26 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 }
 
 // gate returns the rule for new snapshots.
-func gate(c *config.Config) pipeline.GateConfig {
+func gate(c *config.Config) model.GateConfig {
 	if c.Gate.Metric == "none" {
-		return pipeline.GateConfig{}
+		return model.GateConfig{}
 	}
-	return pipeline.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
+	return model.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
 }
 
 // OpenWriter connects a command that writes records to the model log without learning. The
 // caller closes the client of the pipeline configuration.
-func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.Config, pipeline.Config, error) {
+func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.Config, model.Config, error) {
 	c, client, err := flags.Open(e, required...)
 	if err != nil {
-		return nil, pipeline.Config{}, err
+		return nil, model.Config{}, err
 	}
 	sign, verify, err := Keys(c)
 	if err != nil {
 		client.Close()
-		return nil, pipeline.Config{}, err
+		return nil, model.Config{}, err
 	}
-	return c, pipeline.Config{
+	return c, model.Config{
 		Model: c.Model, Client: client, Topics: c.Input.LearnedTopics(), SignKey: sign, VerifyKey: verify, Writer: version.String(),
 		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.WarnOfRetries,
@@ -165,26 +127,10 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
+		Adopt:      c.Input.OnChange == "adopt",
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
 		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
-}
-
-// maxFeatures returns the maximum of random features, 0 if memory bounds them.
-func maxFeatures(l *config.Learner) int {
-	if l.Memory > 0 {
-		return 0
-	}
-	return l.MaxFeatures
-}
-
-// steps are the options of the steps in a configuration file.
-func steps(l *config.Learner) learner.Steps {
-	s := l.Step
-	return learner.Steps{
-		StepSize: s.Size, Theta: s.Theta, NewSteps: s.New, OldSteps: s.Old,
-		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap, Memory: int64(l.Memory),
-	}
 }

@@ -14,14 +14,13 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // Start returns how a new model begins: with the snapshot or the rows in a file, unless
 // path is empty, and at the positions that from describes. It is nil if both are empty.
-func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string) (*pipeline.Start, error) {
+func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string) (*model.Start, error) {
 	if path == "" && from == "" {
 		return nil, nil
 	}
@@ -29,7 +28,7 @@ func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string)
 	if err != nil {
 		return nil, exit.Usage("--from-offsets %w", err)
 	}
-	s := &pipeline.Start{From: at}
+	s := &model.Start{From: at}
 	if path == "" {
 		return s, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Command is accrete tail.
@@ -52,7 +52,7 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
-	topic := cmp.Or(c.Topic, pipeline.PredictionsTopic(options.Model))
+	topic := cmp.Or(c.Topic, model.PredictionsTopic(options.Model))
 	if _, err := client.Topic(ctx, topic); err != nil {
 		return err
 	}

@@ -11,6 +11,47 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
+// owned handles the events of a claim: who owns the model, and who takes over.
+func (w *Watch) owned(ev event.Event) {
+	switch ev := ev.(type) {
+	case event.StandingBy:
+		w.standingBy(ev)
+	case event.FencingLoop:
+		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute, waiting as a standby: run one of them, or all of them with --standby")
+	case event.StandbyFailed:
+		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
+	case event.TakingOver:
+		w.claimed.Red("taking over the model")
+		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
+	case event.Claimed:
+		w.metrics.Claim.Set(float64(ev.Epoch))
+		w.metrics.Owner.Set(1)
+		w.metrics.Standby.Set(0)
+		w.kafka.Progress()
+		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
+	}
+}
+
+// restored handles the events of the beginning: what a learner begins or continues with.
+func (w *Watch) restored(ev event.Event) {
+	switch ev := ev.(type) {
+	case event.Preparing:
+		w.claimed.Red(fmt.Sprintf("learning the file to begin with: %d rows", ev.Rows))
+	case event.Began:
+		w.log.Info().Str("with", ev.Start.String()).Int64("step", ev.Start.Step).Stringer("state", ev.Start.StateHash).Msg("began a model")
+	case event.Restored:
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
+	case event.Damaged:
+		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
+	case event.Unreadable:
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
+	case event.Void:
+		w.metrics.Void(ev.Offset, ev.Type)
+	case event.Replayed:
+		w.replayed(ev)
+	}
+}
+
 // standingBy marks the process as ready as a standby.
 func (w *Watch) standingBy(ev event.StandingBy) {
 	w.kafka.Progress()
@@ -49,6 +90,10 @@ func (w *Watch) columns(ev event.Columns) {
 	}
 	if len(ev.Back) > 0 {
 		w.log.Info().Strs("columns", ev.Back[:min(len(ev.Back), mostNames)]).Int("missing", ev.Missing).Msg("columns have values again")
+	}
+	if len(ev.Adopted) > 0 {
+		w.metrics.AdoptedColumns.Add(float64(len(ev.Adopted)))
+		w.log.Warn().Strs("columns", ev.Adopted[:min(len(ev.Adopted), mostNames)]).Msg("fields became columns, which a second model learns (input.on_change: adopt)")
 	}
 	if len(ev.New) > 0 {
 		w.log.Warn().Strs("fields", ev.New[:min(len(ev.New), mostNames)]).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
@@ -102,6 +147,18 @@ func (w *Watch) learned(ev event.Learned) {
 	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if ev.Missing != nil {
+		m.Missing(func(yield func(string, float64) bool) {
+			for _, c := range ev.Missing {
+				if !yield(c.Column, c.Share) {
+					return
+				}
+			}
+		})
+	}
+	if ev.Estimated != nil {
+		m.Estimated.Set(*ev.Estimated)
+	}
 	if s := ev.Late; s != nil {
 		w.late(s)
 	}

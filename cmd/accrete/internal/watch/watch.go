@@ -4,7 +4,6 @@ package watch
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -105,36 +104,17 @@ func (w *Watch) Event(ev event.Event) {
 		w.failing.Log(w.log, ev.Err, time.Now())
 	case event.Uncommitted:
 		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
-	case event.StandingBy:
-		w.standingBy(ev)
-	case event.FencingLoop:
-		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute, waiting as a standby: run one of them, or all of them with --standby")
-	case event.StandbyFailed:
-		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
-	case event.TakingOver:
-		w.claimed.Red("taking over the model")
-		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
-	case event.Claimed:
-		m.Owner.Set(1)
-		m.Standby.Set(0)
-		w.kafka.Progress()
-		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
-	case event.Preparing:
-		w.claimed.Red(fmt.Sprintf("learning the file to begin with: %d rows", ev.Rows))
-	case event.Began:
-		w.log.Info().Str("with", ev.Start.String()).Int64("step", ev.Start.Step).Stringer("state", ev.Start.StateHash).Msg("began a model")
-	case event.Restored:
-		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
-	case event.Damaged:
-		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
-	case event.Unreadable:
-		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
-	case event.Replayed:
-		w.replayed(ev)
+	case event.StandingBy, event.FencingLoop, event.StandbyFailed, event.TakingOver, event.Claimed:
+		w.owned(ev)
+	case event.Preparing, event.Began, event.Restored, event.Damaged, event.Unreadable, event.Void, event.Replayed:
+		w.restored(ev)
 	case event.Quarantining:
 		w.quarantining(ev)
 	case event.Columns:
 		w.columns(ev)
+	case event.Succeeded:
+		m.Successions.Inc()
+		w.log.Info().Strs("columns", ev.Columns[:min(len(ev.Columns), mostNames)]).Int64("rows", ev.Rows).Float64("loss", ev.Loss).Float64("other", ev.Other).Msg("the model with the adopted columns predicts from now on")
 	case event.Learned:
 		w.learned(ev)
 	case event.Shifted:

@@ -1,0 +1,268 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Arriving is a field that is no column, or no column of this type, and that becomes one when
+// enough records have had it. A Schema counts them, so that the column is adopted at the same
+// record whenever the records are read again.
+type Arriving struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Records int    `json:"records"`
+}
+
+const (
+	// adoptAfter is the number of records with a value of a field after which it becomes a
+	// column. Fewer, and a single wrong record changes the columns; more, and they are late.
+	adoptAfter = 100
+
+	// mostArriving bounds the fields that are counted. Of more, those that come often stay
+	// (Misra and Gries 1982).
+	mostArriving = 64
+)
+
+// adoptable are the formats whose records have their fields by name.
+var adoptable = []string{"", "json", "json-schema", "cloudevents", "avro", "protobuf"}
+
+// checkAdopt returns an error if columns cannot be adopted.
+func (c *Config) checkAdopt() error {
+	const option = "input.on_change: adopt"
+	switch {
+	case !c.Adopt:
+		return nil
+	case !slices.Contains(adoptable, c.Format):
+		return fmt.Errorf("%s needs records with fields by name, which input.format %s does not have", option, c.Format)
+	case c.Missing == "quarantine":
+		return fmt.Errorf("%s needs input.missing impute or zero: records from before a column came do not have it", option)
+	case c.Columns != nil:
+		return fmt.Errorf("%s takes columns from the records: set input.columns to auto, with the types of some at most", option)
+	case c.Above != 0:
+		return fmt.Errorf("%s: the kernel requires inputs of one kind", option)
+	case c.Late != nil:
+		return fmt.Errorf("%s cannot be combined with input.labels: rows that wait for their label have the columns of their time", option)
+	}
+	return nil
+}
+
+// arrival is a field of the record at hand that is no column of this type.
+type arrival struct {
+	name string
+	is   learner.ColumnType
+}
+
+// arrive notes a field that may become a column. It reports false if it cannot.
+func (d *Decoder) arrive(name []byte, v value) bool {
+	if v.kind == null || v.kind == absent || v.kind >= object || len(name) > maxStrangeName || d.dense {
+		return false
+	}
+	if _, declared := d.config.Types[string(name)]; declared || d.config.isSource(string(name)) {
+		return false
+	}
+	if _, part := d.partType(string(name)); part {
+		return false
+	}
+	is := typeOfValue(v)
+	if is != learner.NumericColumn && !d.config.Infer || is == learner.NumericColumn && math.Abs(v.num) > d.config.MaxAbs {
+		return false
+	}
+	if !d.config.Fixed && !slices.ContainsFunc(d.arrivals, func(a arrival) bool { return a.name == string(name) }) {
+		d.arrivals = append(d.arrivals, arrival{string(name), is})
+	}
+	return true
+}
+
+// widened returns v as a value of type t, of which it is none, if nothing is lost: a boolean
+// or a number written as text is a number, 0 and 1 are booleans, and numbers and booleans are
+// categories by their text.
+func (d *Decoder) widened(t learner.ColumnType, v value) (float64, bool) {
+	switch is := t.Values(); {
+	case is == learner.NumericColumn && v.kind == boolean:
+		return truth(v), true
+	case is == learner.NumericColumn && v.kind == text:
+		x, err := strconv.ParseFloat(string(v.text), 64)
+		return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
+	case t == learner.BooleanColumn && v.kind == num && (v.num == 0 || v.num == 1):
+		return v.num, true
+	case is == learner.CategoryColumn && v.kind == num && !math.IsInf(v.num, 0):
+		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), true
+	case is == learner.CategoryColumn && v.kind == boolean:
+		return learner.Category(xxhash.Sum64String(strconv.FormatBool(truth(v) == 1))), true
+	}
+	return 0, false
+}
+
+func truth(v value) float64 {
+	if v.text[0] == 't' {
+		return 1
+	}
+	return 0
+}
+
+// putOther does what put does for a value of another type than the column's: it is widened,
+// or missing, and may become a column. It reports false if the value is invalid.
+func (d *Decoder) putOther(i int, name []byte, t learner.ColumnType, v value) bool {
+	if !d.config.Adopt || isPart(t) || t == learner.SourceColumn {
+		return false
+	}
+	if x, ok := d.widened(t, v); ok {
+		d.x[i] = x
+		return true
+	}
+	if !d.arrive(name, v) {
+		return false
+	}
+	x, _, err := d.missing(name, t, value{})
+	if err != nil {
+		return false
+	}
+	d.drop(1, name)
+	d.x[i] = x
+	return true
+}
+
+// countArrivals counts what has arrived with a good record, and adopts the columns that have
+// come often enough. The record at hand is the last without them.
+func (d *Decoder) countArrivals(direct bool) {
+	if len(d.arrivals) == 0 && len(d.schema.Arriving) == 0 || d.config.Fixed {
+		return
+	}
+	s := *d.schema
+	s.Arriving = slices.DeleteFunc(slices.Clone(s.Arriving), func(a Arriving) bool { return d.hasOwn(a.Name, direct) })
+	enough := false
+	for _, a := range d.arrivals {
+		enough = s.arrive(a) == adoptAfter || enough
+	}
+	d.arrivals = d.arrivals[:0]
+	if enough {
+		d.adopt(&s)
+	}
+	if slices.Equal(s.Arriving, d.schema.Arriving) && !enough {
+		return
+	}
+	d.schema = &s
+}
+
+// hasOwn reports whether the record at hand has a value of the column's own type.
+func (d *Decoder) hasOwn(name string, direct bool) bool {
+	i, is := d.column[name]
+	if !is || d.x[i] != d.x[i] || slices.ContainsFunc(d.arrivals, func(a arrival) bool { return a.name == name }) {
+		return false
+	}
+	return direct || d.seen[i] == d.now
+}
+
+// arrive counts a field, and returns the number of records that have had it.
+func (s *Schema) arrive(a arrival) int {
+	for i := range s.Arriving {
+		if f := &s.Arriving[i]; f.Name == a.name {
+			if f.Type != a.is.String() {
+				f.Type, f.Records = a.is.String(), 0
+			}
+			f.Records++
+			return f.Records
+		}
+	}
+	if len(s.Arriving) < mostArriving {
+		s.Arriving = append(s.Arriving, Arriving{a.name, a.is.String(), 1})
+		return 1
+	}
+	for i := range s.Arriving {
+		s.Arriving[i].Records--
+	}
+	s.Arriving = slices.DeleteFunc(s.Arriving, func(f Arriving) bool { return f.Records == 0 })
+	return 0
+}
+
+// adopt appends the fields of s that have arrived to its columns. Fields that have come half
+// as often come with them: as a rule, they came together, and some are not in every record.
+func (d *Decoder) adopt(s *Schema) {
+	s.Columns, d.types = slices.Clone(s.Columns), slices.Clone(d.types)
+	if d.types == nil {
+		d.types = make([]learner.ColumnType, len(s.Columns))
+	}
+	var rest []Arriving
+	for _, f := range s.Arriving {
+		is, err := ParseColumnType(f.Type)
+		if err != nil || f.Records < adoptAfter/2 || len(s.Columns) >= d.config.MaxColumns {
+			rest = append(rest, f)
+			continue
+		}
+		if i, was := d.column[f.Name]; was {
+			s.Columns[i] = former(s.Columns, f.Name, d.types[i])
+		}
+		s.Columns, d.types = append(s.Columns, f.Name), append(d.types, is)
+		d.adopted = append(d.adopted, f.Name)
+	}
+	s.Arriving = rest
+	d.setTypes(d.types)
+	s.Types = schemaTypes(d.types)
+	d.schema = s
+	clear(d.column)
+	d.setColumns(s.Columns)
+	d.order, d.guess = d.order[:0], d.guess[:0]
+}
+
+// former returns a name for a column whose field has another type now.
+func former(columns []string, name string, was learner.ColumnType) string {
+	for n := 1; ; n++ {
+		out := fmt.Sprintf("%s (was %v)", name, was)
+		if n > 1 {
+			out = fmt.Sprintf("%s (was %v, %d)", name, was, n)
+		}
+		if !slices.Contains(columns, out) {
+			return out
+		}
+	}
+}
+
+// Adopted returns the columns that have been adopted since the last call.
+func (d *Decoder) Adopted() []string {
+	all := d.adopted
+	d.adopted = nil
+	return all
+}
+
+// First returns s with its first n columns, as those of a model that has no others, and the
+// others apart.
+func (s *Schema) First(n int) *Schema {
+	if n >= len(s.Columns) {
+		return s
+	}
+	of := *s
+	of.Columns, of.Adopted = s.Columns[:n:n], s.Columns[n:]
+	if s.Types != nil {
+		of.Types, of.AdoptedTypes = s.Types[:n:n], s.Types[n:]
+		if !slices.ContainsFunc(of.Types, func(t string) bool { return t != learner.NumericColumn.String() }) {
+			of.Types = nil
+		}
+	}
+	return &of
+}
+
+// Whole returns the Schema of which s is the First.
+func (s *Schema) Whole() *Schema {
+	if len(s.Adopted) == 0 {
+		return s
+	}
+	of := *s
+	of.Columns, of.Adopted = slices.Concat(s.Columns, s.Adopted), nil
+	if s.Types != nil || s.AdoptedTypes != nil {
+		types := func(names []string, n int) []string {
+			if names == nil {
+				return slices.Repeat([]string{learner.NumericColumn.String()}, n)
+			}
+			return names
+		}
+		of.Types, of.AdoptedTypes = slices.Concat(types(s.Types, len(s.Columns)), types(s.AdoptedTypes, len(s.Adopted))), nil
+	}
+	return &of
+}

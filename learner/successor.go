@@ -1,0 +1,64 @@
+package learner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// A model whose rows have new columns is succeeded by another, which has learned the same rows
+// with these columns, once that predicts better:
+//
+//	next.Learn(next.Predict(rows)) // beside the model, which gets rows.First(columns)
+//	next.Succeed(model)            // and predicts in its place from then on
+
+// Succeed has l predict in the place of another Learner of the same Config: it continues the
+// progressive validation, which is that of the predictions that were made, and the windows.
+// Rows were observed by the other one.
+func (l *Learner) Succeed(of *Learner) {
+	l.validation, l.windows = of.validation, of.windows
+}
+
+// Classes returns the number of classes that l knows.
+func (l *Learner) Classes() int { return l.head.Classes }
+
+// First returns the examples of b with their first n values alone. It shares the other parts of
+// the examples with b.
+func (b *Batch) First(n int) *Batch {
+	s := b.Slice(0, b.Len())
+	s.dim, s.x = n, make([]float64, 0, n*b.Len())
+	for i := range b.Len() {
+		s.x = append(s.x, b.X(i)[:n]...)
+	}
+	if b.types != nil {
+		s.types = b.types[:n:n]
+	}
+	return s
+}
+
+// Widen makes b one of examples of dim values. Those that it has so far lack the values that
+// are added.
+func (b *Batch) Widen(dim int) {
+	x := make([]float64, 0, cap(b.x)/b.dim*dim)
+	for i := range b.Len() {
+		x = append(append(x, b.X(i)...), slices.Repeat([]float64{math.NaN()}, dim-b.dim)...)
+	}
+	b.dim, b.x = dim, x
+}
+
+// SharedLoss returns the loss of the prediction for row i in units that do not depend on the
+// Learner, so that those of two can be compared: Loss, but for numbers with another loss than
+// the square in the units of the label.
+func (p *PredictedBatch) SharedLoss(i int) (float64, bool) {
+	l, graded := p.Loss(i)
+	if !graded || p.head.Task != Regression || p.head.Loss == (loss.Square{}) {
+		return l, graded
+	}
+	y, sum := p.batch.Label(i), 0.0
+	for j, s := range p.head.Scales {
+		sum += float64(p.head.GradedLoss(p.scores(i), p.Row(i), y, j) * s.Deviation)
+	}
+	return target.Finite(sum / float64(len(p.head.Scales))), true
+}

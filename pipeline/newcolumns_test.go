@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
+)
+
+// deployed returns records of a producer that gets another version twice: column z appears
+// with record 600, and y is called v, with numbers instead of text, from record 4000 on. The
+// class depends on all of them.
+func deployed(n int) []string {
+	rng := rand.New(rand.NewPCG(5, 6))
+	out := make([]string, n)
+	for i := range out {
+		x, z, y := rng.NormFloat64(), rng.NormFloat64(), rng.IntN(3)
+		label := fmt.Sprintf(`,"label":"%v"`, math.Hypot(x, 1.5*z)+0.3*float64(y) > 1.4)
+		if i%50 == 49 {
+			label = ""
+		}
+		v := fmt.Sprintf(`{"x":%v,"y":"k%d"%s`, x, y, label)
+		if i >= 4000 {
+			v = fmt.Sprintf(`{"x":%v,"v":%d%s`, x, y, label)
+		}
+		if i >= 600 {
+			v += fmt.Sprintf(`,"z":%v`, z)
+		}
+		out[i] = v + "}"
+	}
+	return out
+}
+
+func adoptingColumns(c model.Config) model.Config {
+	c.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Adopt: true}
+	c.OnChange = "adopt"
+	return c
+}
+
+// A learner that adopts columns reaches the same state whatever the BATCHes are and wherever it
+// is started again; verify passes across the adoptions, and the model predicts with the columns.
+func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("deployed")
+	values := deployed(7000)
+	kafkatest.Fill(t, c, in, 1, values[:690])
+	var want snapshot.Hash
+	cfg, ev := learntest.Config(c, "stopped", in)
+	cfg = adoptingColumns(cfg)
+	for i, to := range []int{690, 750, 2500, 4050, 7000} {
+		if i > 0 {
+			kafkatest.Fill(t, c, in, 1, values[[]int{0, 690, 750, 2500, 4050}[i]:to])
+		}
+		cfg.BatchSize = 100 - 7*i
+		learnAll(t, cfg)
+	}
+	want = learntest.FinalHash(t, ev)
+	whole, all := learntest.Config(c, "whole", in)
+	whole = adoptingColumns(whole)
+	whole.BatchSize = 1000
+	learnAll(t, whole)
+	if got := learntest.FinalHash(t, all); got != want {
+		t.Errorf("state hash %v at once, %v with restarts", got, want)
+	}
+	predicted := func(name string) (values []string) {
+		for _, r := range kafkatest.Read(t, c, model.PredictionsTopic(name)) {
+			values = append(values, strings.Replace(string(r.Value), name, "m", 1))
+		}
+		return values
+	}
+	if a, b := predicted(cfg.Model), predicted(whole.Model); !slices.Equal(a, b) || len(a) != len(values) {
+		t.Errorf("%d predictions with restarts, %d at once, or others", len(a), len(b))
+	}
+	for _, c := range []model.Config{cfg, whole} {
+		if v, err := audit.Verify(t.Context(), c); err != nil || v.Divergent != 0 {
+			t.Errorf("verify: %s, %v", fmt.Sprint(v), err)
+		}
+	}
+	if s, ok := learntest.Last[event.Succeeded](all); !ok || s.Loss >= s.Other || !slices.Contains(s.Columns, "z") {
+		t.Errorf("%+v: the model with column z does not predict", s)
+	}
+	got, ok := learntest.Last[event.Learned](all)
+	if !ok || got.Progress.Examples != 6860 || got.Progress.Latest.Model.Error > 0.15 {
+		t.Errorf("%d examples learned, with an error of %v", got.Progress.Examples, got.Progress.Latest.Model.Error)
+	}
+	for _, ev := range all.All() {
+		if c, is := ev.(event.Columns); is && c.Adopted != nil {
+			t.Log(c.Adopted)
+		}
+	}
+}

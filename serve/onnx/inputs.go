@@ -1,0 +1,65 @@
+package onnx
+
+// What a column becomes, as the array encode.columns has it (snapshot/FORMAT.md): a number as
+// it is, with a value in place of a missing one, the same and an indicator of it, or nothing.
+const (
+	asIs = iota
+	asImputed
+	asIndicated
+	asAbsent
+)
+
+const (
+	maxMagnitude = 1e150 // of a value
+	clip         = 8     // deviations up to which scaling is linear
+)
+
+// encoded returns the rows as the model sees them, before they are scaled.
+func (m *model) encoded(g *graph, x value) (value, error) {
+	n, center := len(m.schema.Columns), numbers[float64](m, "center")
+	kinds, parameters := numbers[int64](m, "encode.columns"), numbers[float64](m, "encode.parameters")
+	replaced, take, indicate := make([]float64, n), make([]float64, n*m.width), make([]float64, n*m.width)
+	at := 0
+	for j := range n {
+		kind, own := int64(asIs), parameters[:0]
+		if kinds != nil {
+			kind, own, parameters = kinds[3*j], parameters[:kinds[3*j+1]], parameters[kinds[3*j+1]:]
+		}
+		switch {
+		case kind > asAbsent:
+			return "", unsupported("what the column %s becomes has no counterpart", m.schema.Columns[j])
+		case kind == asIs && !m.zeros:
+			replaced[j] = center[at]
+		case len(own) > 0:
+			replaced[j] = own[0]
+		}
+		if kind != asAbsent {
+			take[j*m.width+at] = 1
+		}
+		if kind == asIndicated {
+			at++
+			indicate[j*m.width+at] = 1
+		}
+		at++
+	}
+	missing := g.op("IsNaN", x)
+	filled := g.op("Clip", g.op("Where", missing, g.row(replaced), x), g.double(-maxMagnitude), g.double(maxMagnitude))
+	if kinds == nil {
+		return filled, nil
+	}
+	return g.op("Add", g.op("MatMul", filled, g.doubles(take, n, m.width)), g.op("MatMul", g.cast(missing, tensorFloat64), g.doubles(indicate, n, m.width))), nil
+}
+
+// scaled adds the input and returns the rows in the units of the kernel, rounded to float32.
+func (m *model) scaled(g *graph) (value, error) {
+	x, err := m.encoded(g, g.input("x", tensorFloat64, len(m.schema.Columns)))
+	if err != nil {
+		return "", err
+	}
+	v := g.op("Mul", g.op("Sub", x, g.row(numbers[float64](m, "center"))), g.row(numbers[float64](m, "scale")))
+	far := g.op("Abs", v)
+	beyond := g.op("Log", g.op("Div", g.op("Max", far, g.double(clip)), g.double(clip)))
+	clipped := g.op("Mul", g.op("Sign", v), g.op("Add", g.op("Mul", beyond, g.double(clip/2)), g.double(clip)))
+	v = g.op("Where", g.op("Greater", far, g.double(clip)), clipped, v)
+	return g.rounded(g.op("Mul", v, g.row(numbers[float64](m, "metric")))), nil
+}

@@ -1,0 +1,170 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Indices of the array "model" (snapshot/FORMAT.md).
+const (
+	task = iota
+	_
+	dim
+	blockSize
+	blocks
+	seed
+	_
+	sampling
+	sizes
+)
+
+// ownBlock is the largest block of random features that machines of a mixture, and the
+// variance of other algorithms than ridge, have.
+const ownBlock = 64
+
+// maxColumns bounds the size of a graph: each column that the model sees takes five nodes.
+const maxColumns = 1024
+
+// model is the serving part of a snapshot, which learner.NewModel has accepted.
+type model struct {
+	arrays map[string]learner.Array
+	schema decode.Schema
+	zeros  bool // a missing number is 0
+	sizes  []int64
+	loss   string
+	width  int          // columns as the model sees them
+	random features.Map // without a block size
+}
+
+// unwritten are arrays that a graph has no counterpart of, with what they are of.
+var unwritten = []struct{ array, is string }{
+	{"given.hash", "it has a learned metric (kernel.metric)"},
+	{"forest.columns", "it has a forest"},
+	{"leverage", "its sampling is leverage"},
+	{"costs", "it decides by costs of classes (learner.costs)"},
+}
+
+// written are the arrays that a graph is made of.
+var written = []string{
+	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "decision", "intervals", "variance", "posterior",
+	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients",
+}
+
+func newModel(s *snapshot.Snapshot) (*model, error) {
+	m := &model{arrays: map[string]learner.Array{}}
+	for _, a := range s.State.Serving {
+		m.arrays[a.Name] = a
+	}
+	options, err := record.ReadOptions(s.Config)
+	if err == nil {
+		err = json.Unmarshal(s.Schema, &m.schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: options or schema: %v", snapshot.ErrCorrupt, err)
+	}
+	m.zeros, m.sizes, m.loss = options.Missing == "zero", numbers[int64](m, "model"), string(numbers[byte](m, "loss"))
+	if len(m.sizes) < sizes {
+		return nil, fmt.Errorf("%w: the array model has %d numbers", snapshot.ErrCorrupt, len(m.sizes))
+	}
+	m.width = m.arrays["center"].Shape[1]
+	return m, m.check()
+}
+
+// check refuses what a graph has no counterpart of.
+func (m *model) check() error {
+	for _, u := range unwritten {
+		if _, ok := m.arrays[u.array]; ok {
+			return unsupported("%s", u.is)
+		}
+	}
+	for name := range m.arrays {
+		if !slices.Contains(written, name) {
+			return unsupported("its state has the array %s", name)
+		}
+	}
+	name := string(numbers[byte](m, "kernel"))
+	if name == "" {
+		return unsupported("there was no first fit yet (the first rows only have intercepts)")
+	}
+	k, err := kernel.Parse(name)
+	if err != nil {
+		return err
+	}
+	m.random = features.Map{Kernel: k, Dim: m.width, Seed: uint64(m.sizes[seed]), Sampling: features.Sampling(m.sizes[sampling])}
+	if second := numbers[float32](m, "second"); len(second) > 0 {
+		m.random.Second = second
+	}
+	_, mapped := k.(kernel.Mapped)
+	switch {
+	case mapped || !m.random.AllowsSelection():
+		return unsupported("its features, of the kernel %s and with the sampling %v, are no cosines and sines of stored frequencies", k, m.random.Sampling)
+	case m.width > maxColumns:
+		return unsupported("the model sees %d columns, the limit is %d", m.width, maxColumns)
+	}
+	for i, t := range m.schema.Types {
+		if t != "numeric" && t != "boolean" {
+			return unsupported("column %s has the type %s: there are numbers and booleans only", m.schema.Columns[i], t)
+		}
+	}
+	return nil
+}
+
+// numbers returns the data of an array, nil if there is none.
+func numbers[T float64 | float32 | int64 | byte](m *model, name string) []T {
+	data, _ := m.arrays[name].Data.([]T)
+	return data
+}
+
+// names returns the names of the columns as a JSON list, because they can have any characters.
+func (m *model) names() string {
+	b, _ := json.Marshal(m.schema.Columns) // a list of strings
+	return string(b)
+}
+
+// frequencies returns those of the first blocks of a size, each of width numbers, in half turns.
+func (m *model) frequencies(size, blocks int) [][]float64 {
+	by := m.random
+	by.BlockSize = size
+	block, out := make([]float32, size*m.width), make([][]float64, 0, size*blocks)
+	for b := range blocks {
+		by.Frequencies(block, b)
+		for w := range slices.Chunk(block, m.width) {
+			out = append(out, halfTurns(w))
+		}
+	}
+	return out
+}
+
+// served returns the frequencies that the coefficients are of.
+func (m *model) served() [][]float64 {
+	all, kept := m.frequencies(int(m.sizes[blockSize]), int(m.sizes[blocks])), numbers[byte](m, "kept")
+	if kept == nil {
+		return all
+	}
+	var some [][]float64
+	for i, w := range all {
+		if kept[i/8]>>(i%8)&1 == 1 {
+			some = append(some, w)
+		}
+	}
+	return some
+}
+
+// halfTurns returns the frequency w as package vec adds it up.
+func halfTurns(w []float32) []float64 {
+	panel, out := make([]float32, vec.Panel*len(w)), make([]float64, len(w))
+	vec.PackFrequencies(panel, w, 0, len(w))
+	for k := range out {
+		out[k] = float64(panel[k*vec.Panel])
+	}
+	return out
+}

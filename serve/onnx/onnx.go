@@ -1,0 +1,46 @@
+// Package onnx writes models as ONNX graphs, for runtimes that know nothing of Accrete.
+//
+// A graph has one input, x: float64, rows × columns, in the order of the columns of the
+// model, in which NaN is a missing value and a boolean is 0 or 1. Its outputs are named after
+// the members of a prediction (docs/predictions.md). It rounds to float32 where a model does,
+// so that what is left of a difference are the last digits of exponentials and logarithms.
+package onnx
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// ErrUnsupported is the error for a model that cannot be written as ONNX.
+var ErrUnsupported = errors.New("the model cannot be written as ONNX")
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
+}
+
+// Encode returns the file of the model of a snapshot.
+func Encode(s *snapshot.Snapshot) ([]byte, error) {
+	if _, err := learner.NewModel(s.State.Serving); err != nil { // the arrays fit together
+		return nil, err
+	}
+	m, err := newModel(s)
+	if err != nil {
+		return nil, err
+	}
+	var g graph
+	x, err := m.scaled(&g)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.outputs(&g, x, m.scores(&g, x)); err != nil {
+		return nil, err
+	}
+	return g.file("accrete", [][2]string{
+		{"model", s.Model}, {"step", strconv.FormatInt(s.Step, 10)}, {"lineage", s.Lineage.String()},
+		{"state_hash", s.StateHash.String()}, {"columns", m.names()},
+	}), nil
+}

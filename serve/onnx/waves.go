@@ -1,0 +1,162 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// rounded rounds to float32, the precision in which a model adds.
+func (g *graph) rounded(v value) value { return g.cast(g.cast(v, tensorFloat32), tensorFloat64) }
+
+// chain returns a chain of fused multiply-adds in float32 of n products, which are exact in
+// float64.
+func (g *graph) chain(n int, product func(i int) value) (total value) {
+	for i := range n {
+		p := product(i)
+		if i > 0 {
+			p = g.op("Add", p, total)
+		}
+		total = g.rounded(p)
+	}
+	return total
+}
+
+// features returns the cosines and the sines of scaled rows x, rows × frequencies, as the
+// definition of package vec has them.
+func (g *graph) features(x value, frequencies [][]float64) (cos, sin value) {
+	t := g.chain(len(frequencies[0]), func(k int) value {
+		of := make([]float64, len(frequencies))
+		for j, w := range frequencies {
+			of[j] = w[k]
+		}
+		return g.op("Mul", g.with(axis(1), "Gather", x, g.integers(int64(k))), g.row(of))
+	})
+	n := g.op("Round", t)
+	r := g.op("Sub", t, n)
+	half := g.op("Mul", n, g.double(0.5))
+	odd := g.op("Sub", half, g.op("Floor", half)) // 0 or 1/2
+	sign := g.op("Sub", g.double(1), g.op("Mul", odd, g.double(4)))
+	q := g.rounded(g.op("Mul", r, r))
+	cosine, sine := vec.Polynomials()
+	cos, sin = g.polynomial(cosine[:], q), g.rounded(g.op("Mul", g.polynomial(sine[:], q), r))
+	return g.op("Mul", cos, sign), g.op("Mul", sin, sign)
+}
+
+// polynomial evaluates one by fused multiply-adds in float32, lowest power first.
+func (g *graph) polynomial(coefficients []float32, q value) value {
+	last := len(coefficients) - 1
+	v := g.double(float64(coefficients[last]))
+	for i := last - 1; i >= 0; i-- {
+		v = g.rounded(g.op("Add", g.op("Mul", q, v), g.double(float64(coefficients[i]))))
+	}
+	return v
+}
+
+// waves returns the sum of the features of scaled rows x times coefficients, which are those
+// of the cosine and the sine of each frequency in turn: rows × scores.
+func (g *graph) waves(x value, frequencies [][]float64, coefficients []float32, scores int) value {
+	groups := vec.Panels(len(frequencies), vec.Group)
+	padded := append([][]float64(nil), frequencies...)
+	for len(padded) < groups*vec.Group {
+		padded = append(padded, make([]float64, len(frequencies[0])))
+	}
+	cos, sin := g.features(x, padded)
+	shape := g.integers(-1, int64(groups), vec.Group)
+	var both [2]value
+	for i, v := range []value{cos, sin} {
+		v = g.op("Reshape", v, shape)
+		both[i] = g.chain(vec.Group, func(j int) value {
+			a := make([]float64, groups*scores) // of feature j of each group
+			for group := range groups {
+				for c := range scores {
+					if at := group*vec.Group + j; at < len(frequencies) {
+						a[group*scores+c] = float64(coefficients[(2*at+i)*scores+c])
+					}
+				}
+			}
+			return g.op("Mul", g.with(axis(2), "Gather", v, g.integers(int64(j))), g.doubles(a, 1, groups, scores))
+		})
+	}
+	return g.with([]attribute{{"keepdims", 0}}, "ReduceSum", g.op("Add", both[0], both[1]), g.integers(1))
+}
+
+// scores returns what the model adds up for scaled rows x, rows × scores.
+func (m *model) scores(g *graph, x value) value {
+	intercept := numbers[float64](m, "intercept")
+	k := len(intercept)
+	f := g.row(intercept)
+	if coefficients := numbers[float32](m, "coefficients"); len(coefficients) > 0 {
+		f = g.op("Add", g.waves(x, m.served(), coefficients, k), f)
+	} else { // for each row
+		f = g.op("Add", g.op("MatMul", x, g.doubles(make([]float64, m.width*k), m.width, k)), f)
+	}
+	share := numbers[float64](m, "mixture.engine")
+	if len(share) == 0 {
+		return f
+	}
+	all := numbers[float32](m, "mixture.linear") // scores × (inputs + 1)
+	linear, added := make([]float64, m.width*k), make([]float64, k)
+	for c := range k {
+		own := all[c*(m.width+1) : (c+1)*(m.width+1)]
+		for j := range m.width {
+			linear[j*k+c] = float64(own[j])
+		}
+		added[c] = float64(own[m.width])
+	}
+	plus := g.op("Add", g.op("MatMul", x, g.doubles(linear, m.width, k)), g.row(added))
+	f = g.op("Add", g.op("Mul", f, g.row(share)), plus)
+	if machines := numbers[float32](m, "mixture.coefficients"); len(machines) > 0 {
+		size := min(int(m.sizes[blockSize]), ownBlock)
+		f = g.op("Add", f, g.waves(x, m.frequencies(size, len(machines)/(2*size*k)), machines, k))
+	}
+	return f
+}
+
+// maxLeverage bounds the leverage of a row.
+const maxLeverage = 1e9
+
+// leverage returns 1 plus the leverage of each scaled row x, rows × 1; empty without a
+// variance. The normal equations have the factor L: the leverage of the features z is |L⁻¹z|².
+func (m *model) leverage(g *graph, x value) value {
+	lower := numbers[float64](m, "posterior")
+	if len(lower) == 0 {
+		return ""
+	}
+	n := int(math.Sqrt(float64(2 * len(lower))))
+	inverse := inverted(lower, n)
+	count, size := (n-1)/2, int(m.sizes[blockSize])
+	if count <= ownBlock {
+		size = min(size, ownBlock)
+	}
+	root := 1 / math.Sqrt(float64(count))
+	of := [2][]float64{make([]float64, count*n), make([]float64, count*n)} // of cosines and sines
+	last := make([]float64, n)
+	for i, row := range inverse {
+		for j := range count {
+			of[0][j*n+i], of[1][j*n+i] = row[2*j]*root, row[2*j+1]*root
+		}
+		last[i] = row[n-1]
+	}
+	cos, sin := g.features(x, m.frequencies(size, count/size))
+	y := g.op("Add", g.op("MatMul", cos, g.doubles(of[0], count, n)), g.op("MatMul", sin, g.doubles(of[1], count, n)))
+	y = g.op("Add", y, g.row(last))
+	sum := g.op("ReduceSum", g.op("Mul", y, y), g.integers(1))
+	return g.op("Add", g.op("Min", sum, g.double(maxLeverage)), g.double(1))
+}
+
+// inverted returns the inverse of a lower triangular matrix, whose rows follow each other.
+func inverted(lower []float64, n int) [][]float64 {
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, n)
+		row := lower[i*(i+1)/2 : (i+1)*(i+2)/2]
+		out[i][i] = 1 / row[i]
+		for j, l := range row[:i] {
+			for k := range j + 1 {
+				out[i][k] -= l * out[j][k] / row[i]
+			}
+		}
+	}
+	return out
+}
