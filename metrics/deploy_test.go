@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
@@ -21,14 +20,8 @@ var (
 // Every metric and every value of a label that the dashboard and the alerts ask
 // for is one that a learner or a scorer has.
 func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
-	r := prometheus.NewRegistry()
+	r := all()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	Build(r, "v0")
-	l, s := NewLearner("m", r), NewScorer("m", r)
-	l.Partition("in", 0, 1, 1)
-	l.Blocked.Set("in", 0, 1, 1)
-	l.Progressive(1, 2, 3, 4)
-	s.Lag.Set("asked", 0, 1)
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@
 package metrics
 
 import (
+	"iter"
 	"strconv"
 	"sync"
 
@@ -29,6 +30,9 @@ type Learner struct {
 	Batches     prometheus.Counter
 	Replayed    prometheus.Counter
 	Predictions prometheus.Counter
+
+	Claim     prometheus.Gauge // epoch
+	Estimated prometheus.Gauge // error
 
 	Step     prometheus.Gauge
 	Features prometheus.Gauge
@@ -69,6 +73,10 @@ type Learner struct {
 	deviations
 	errors, explained *prometheus.GaugeVec
 
+	missing *prometheus.GaugeVec   // by column
+	void    *prometheus.CounterVec // by type of record
+	voidTo  int64                  // offset after the last void record that was counted
+
 	weights, memberErrors *prometheus.GaugeVec // of a mixture
 
 	partitionTime, headroom, maxFeatures *prometheus.GaugeVec
@@ -107,6 +115,9 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),
 		Predictions: m.counter("accrete_predictions_total", "Predictions acknowledged by the broker, including repeated ones."),
 
+		Claim:     m.gauge("accrete_claim_epoch", "Epoch of the newest claim of the model that this learner has made: each claim, of any learner, has a larger one."),
+		Estimated: m.unknown("accrete_estimated_error", "Estimate of the error over the recent predictions, most of which may have no label yet: the error of those that have one, corrected by how sure the others are. Error rate, or with learner.variance as accrete_progressive_error; otherwise NaN."),
+
 		Step:     m.gauge("accrete_step", "Mini-batches learned since the model was created."),
 		Features: m.gauge("accrete_features", "Random features in use."),
 		Loss:     m.unknown("accrete_progressive_loss", "Progressive mean loss over the recent examples."),
@@ -143,6 +154,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		Blocked: m.blocked(),
 		late:    newLate(r),
 		errors:  v.progressive, explained: newExplained(r),
+		missing: v.missing, void: v.void,
 		weights: v.weights, memberErrors: v.memberErrors,
 
 		classFigures:  newClassFigures(r),
@@ -165,6 +177,24 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 	if was, ok := l.positions[key]; !ok || was != next {
 		l.positions[key] = next
 		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
+	}
+}
+
+// Missing sets the share of the recent records without a value of each of these columns, in
+// place of those that were set before.
+func (l *Learner) Missing(columns iter.Seq2[string, float64]) {
+	l.missing.Reset()
+	for name, share := range columns {
+		l.missing.WithLabelValues(name).Set(share)
+	}
+}
+
+// Void counts a record of the model log that does not count, unless it was counted before:
+// the end of the log is read several times.
+func (l *Learner) Void(offset int64, kind string) {
+	if offset >= l.voidTo {
+		l.void.WithLabelValues(kind).Inc()
+		l.voidTo = offset + 1
 	}
 }
 

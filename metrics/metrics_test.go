@@ -32,8 +32,11 @@ func all() *prometheus.Registry {
 	l.Deviation(&half, &half, &half, &half)
 	l.Crossed(&half)
 	l.Explained(.9, 0, -1, .5)
-	l.SetLate(map[string]int{"features": 3}, 1000, map[string]int64{"matched": 4})
+	l.SetLate(map[string]int{"features": 3}, 1000, map[string]int64{"matched": 4, "evicted": 1})
+	l.MixtureOfScorers(.4)
 	l.Windows.Add(&learner.WindowStatus{}, nil)
+	l.Missing(maps.All(map[string]float64{"amount": .2}))
+	l.Void(7, "batch")
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
@@ -45,6 +48,7 @@ func all() *prometheus.Registry {
 	s.Mode("hold")
 	s.Challenge(1, 2)
 	s.Canary("predicted", 3)
+	s.Canary("refused", 1)
 	return r
 }
 

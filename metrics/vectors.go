@@ -13,6 +13,8 @@ type vectors struct {
 	weights       *prometheus.GaugeVec
 	memberErrors  *prometheus.GaugeVec
 	maxFeatures   *prometheus.GaugeVec
+	missing       *prometheus.GaugeVec
+	void          *prometheus.CounterVec
 }
 
 func newVectors(r prometheus.Registerer) (v vectors) {
@@ -35,5 +37,7 @@ func newVectors(r prometheus.Registerer) (v vectors) {
 	v.weights = gauge("accrete_mixture_weight", "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer.", "member", "predictor")
 	v.memberErrors = gauge("accrete_mixture_error", "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.", "member")
 	v.maxFeatures = gauge("accrete_max_features", "Maximum of accrete_features, and what the learner does once it is reached: revisit, all, stop, or fixed if the model has all features from the start (learner.step.at_cap).", "at_cap")
+	v.missing = gauge("accrete_missing_ratio", "Share of 1,000 recent records without a value of the column (input.missing: impute), for the 20 columns with the largest.", "column")
+	v.void = counter("accrete_log_void_records_total", "Records of the model log, among those read by this process, that do not count: written by a learner that was fenced, repeated, or unreadable (type ?).", "type")
 	return v
 }

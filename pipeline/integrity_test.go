@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -109,6 +111,7 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 }
 
 func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
+	t.Parallel()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
@@ -171,6 +174,7 @@ func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 }
 
 func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
+	t.Parallel()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(500))
 	cfg, ev := learntest.Config(c, "m", in)
@@ -185,5 +189,28 @@ func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 5*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A record of the log that does not count is reported, and changes nothing.
+func TestVoidRecordsAreReported(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, ev := learntest.Config(c, "m", in)
+	learnAll(t, cfg)
+	if v, ok := learntest.Last[event.Void](ev); ok {
+		t.Fatalf("before there is one: %+v", v)
+	}
+	if err := c.Producer().Publish(t.Context(), model.LogTopic(cfg.Model), 0, []ingest.Record{{Key: []byte("batch"), Value: []byte("{")}}); err != nil {
+		t.Fatal(err)
+	}
+	_, end, err := c.Offsets(t.Context(), model.LogTopic(cfg.Model))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	learnAll(t, cfg)
+	if v, ok := learntest.Last[event.Void](ev); !ok || v.Offset != end[0]-1 || v.Type != "batch" || v.Why == "" {
+		t.Errorf("%+v, want one at offset %d", v, end[0]-1)
 	}
 }

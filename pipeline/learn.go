@@ -182,6 +182,9 @@ func checkRefit(c model.Config) error {
 	if c.Learner.Forest > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 	}
+	if c.Learner.Sparse > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrSparse)
+	}
 	return nil
 }
 

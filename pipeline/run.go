@@ -135,6 +135,8 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	counts, late := b.Counts, (*join.Status)(nil)
 	if s, ok := l.history.Late(); ok {
 		counts.Learned += l.history.Joined()
+		counts.Quarantined += l.history.Refused()
+		counts.Labels -= l.history.Refused()
 		late, more = &s, l.memory.Waits(s.Bytes) || more
 	}
 	if l.memory.Observe(b.Decided, out) || more {
@@ -150,10 +152,11 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if l.config.Traced {
 		traces = b.Traces()
 	}
+	progress := l.history.Progress()
 	l.config.Report(event.Learned{
-		Traces: traces,
-		Seq:    b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
-		Progress: l.history.Progress(), Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
+		Traces: traces, Missing: b.Missing, Estimated: l.history.Expected.Error(progress.Task, progress.Recent.Model.Error),
+		Seq: b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
+		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 	})
 	if ev := l.history.Succeeded(); ev != nil {
 		ev.Seq = b.record.Seq

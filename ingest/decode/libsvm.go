@@ -68,6 +68,9 @@ func (s *libsvmRows) label(l line) string {
 func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
 	d := s.d
+	if d.config.Sparse {
+		return nil
+	}
 	if len(d.schema.Columns) > 0 {
 		if !d.dense {
 			return fmt.Errorf("a LIBSVM file has numbered inputs, but the columns have names, such as %s", quote(d.schema.Columns[0]))
@@ -141,7 +144,32 @@ func (s *libsvmRows) fill(l line) *Error {
 	})
 }
 
+// named reads a line into Decoder.list, with its indices from 0 as names.
+func (s *libsvmRows) named(l line) (record, *Error) {
+	d := s.d
+	d.list, d.names = d.list[:0], d.names[:0]
+	err := s.entries(l.text, func(i int, v string) *Error {
+		if len(d.list) == d.config.MaxColumns {
+			return bad("limits", "more than %d fields", d.config.MaxColumns)
+		}
+		from := len(d.names)
+		d.names = strconv.AppendInt(d.names, int64(i-1), 10)
+		d.list = append(d.list, field{d.names[from:len(d.names):len(d.names)], cell(v)})
+		return nil
+	})
+	label, _ := s.split(l.text)
+	return record{form: object, label: labelCell(string(label), s.textLabels)}, err
+}
+
 func (s *libsvmRows) decode(l line) (Row, *Error) {
+	if s.d.config.Sparse {
+		r, err := s.named(l)
+		if err != nil {
+			return Row{}, err
+		}
+		s.d.noLabels()
+		return s.d.row(r)
+	}
 	if err := s.fill(l); err != nil {
 		return Row{}, err
 	}
@@ -158,6 +186,13 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 }
 
 func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
+	if s.d.config.Sparse {
+		r, err := s.named(l)
+		if err != nil {
+			return dst, err
+		}
+		return s.d.appendRecord(dst, r)
+	}
 	if err := s.fill(l); err != nil {
 		return dst, err
 	}

@@ -182,6 +182,9 @@ func (s *vwRows) record(dst []byte, l line) ([]byte, *Error) {
 	for _, f := range d.list {
 		given[string(f.name)] = true
 	}
+	if d.config.Sparse {
+		return d.appendRecord(dst, r)
+	}
 	for _, f := range d.schema.Fields() { // what the line leaves out
 		if !given[f.Name] && !f.Pair {
 			v := value{kind: null}

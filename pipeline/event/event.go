@@ -18,6 +18,9 @@ import (
 // Precision is that of the recall in Learned.Figures.
 const Precision = 0.9
 
+// MaxShares bounds Learned.Missing.
+const MaxShares = 20
+
 // Event is one of the types below. Events are for logs, metrics and progress lines.
 // Config.Report is called from several goroutines and must return quickly.
 type Event any
@@ -96,6 +99,14 @@ type (
 		Why    string
 	}
 
+	// Void reports that a record of the model log does not count: it was written by a learner
+	// that was fenced, is a copy, or cannot be read.
+	Void struct {
+		Offset int64
+		Type   string // of the record; "?" if it cannot be read
+		Why    string
+	}
+
 	// Replayed reports that the history in the model log was replayed.
 	Replayed struct {
 		Batches, Records int
@@ -127,7 +138,16 @@ type (
 
 		Windows *learner.WindowStatus // nil without windows
 
+		Missing   []MissingShare // of the last 1,000 records, the largest first; nil if there is nothing new
+		Estimated *float64       // error over the recent predictions, with labels or not; nil if it is unknown
+
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
+	}
+
+	// MissingShare is the share of records without a value of a column.
+	MissingShare struct {
+		Column string
+		Share  float64
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be

@@ -42,9 +42,10 @@ type Mixture struct {
 	targets  int // of which each has weights of its own; 1 for classes
 	kinds    []member.Kind
 	members  []member.Member
-	machines []machine // among them
-	twins    []int     // the experts that they calibrate
-	static   []int     // the experts that a scorer has, of which the first is the engine
+	machines []machine      // among them
+	sparse   *member.Sparse // likewise; nil if rows have no sparse part
+	twins    []int          // the experts that they calibrate
+	static   []int          // the experts that a scorer has, of which the first is the engine
 	experts  int
 
 	prior, staticPrior []float64
@@ -97,6 +98,9 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 		m.members = append(m.members, k.New(h))
 		if o, ok := m.members[len(m.members)-1].(member.Machine); ok {
 			m.machines = append(m.machines, machine{o, len(m.members)})
+		}
+		if o, ok := m.members[len(m.members)-1].(*member.Sparse); ok {
+			m.sparse = o
 		}
 		if !k.Labels {
 			m.static = append(m.static, len(m.members))

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -19,6 +20,10 @@ type absence struct {
 	last  []int64 // record with the last value of each column
 	gone  []bool
 	n     int // columns that are gone
+
+	lacked []float64 // how often each column had no value in the last absentRows records, or fewer since
+	since  int64     // number of these records
+	whole  []float64 // lacked when it was last complete; nil once it was reported
 }
 
 // add adds a row. It reports whether a column that was gone is back.
@@ -31,7 +36,12 @@ func (a *absence) add(x []float64) (back bool) {
 		if v == v {
 			a.last[j] = a.rows
 			back = back || a.gone[j]
+		} else {
+			a.lacked[j]++
 		}
+	}
+	if a.since++; a.since == absentRows {
+		a.whole, a.lacked, a.since = a.lacked, make([]float64, len(x)), 0
 	}
 	return back
 }
@@ -40,12 +50,12 @@ func (a *absence) add(x []float64) (back bool) {
 // were adopted, the count of the others goes on.
 func (a *absence) size(n int) {
 	if len(a.last) > 0 && n > len(a.last) {
-		for len(a.last) < n {
-			a.last, a.gone = append(a.last, a.rows), append(a.gone, false)
+		for a.whole = nil; len(a.last) < n; {
+			a.last, a.gone, a.lacked = append(a.last, a.rows), append(a.gone, false), append(a.lacked, 0)
 		}
 		return
 	}
-	*a = absence{rows: a.rows, last: make([]int64, n), gone: make([]bool, n)}
+	*a = absence{rows: a.rows, last: make([]int64, n), gone: make([]bool, n), lacked: make([]float64, n)}
 	for j := range a.last {
 		a.last[j] = a.rows
 	}
@@ -93,4 +103,21 @@ func (a *absence) changes(s *decode.Schema) *event.Columns {
 		return nil
 	}
 	return &c
+}
+
+// shares returns the columns that lacked a value most often in absentRows records, those
+// first that did most often and at most event.MaxShares of them; nil if it has returned them
+// already.
+func (a *absence) shares(s *decode.Schema) (all []event.MissingShare) {
+	if a.whole == nil || len(s.Columns) != len(a.whole) {
+		return nil
+	}
+	for _, f := range s.Fields() {
+		if !f.Pair {
+			all = append(all, event.MissingShare{Column: f.Name, Share: a.whole[f.At] / absentRows})
+		}
+	}
+	a.whole = nil
+	slices.SortStableFunc(all, func(x, y event.MissingShare) int { return cmp.Compare(y.Share, x.Share) })
+	return all[:min(len(all), event.MaxShares)]
 }

@@ -29,9 +29,10 @@ type Decided struct {
 	Batch        learner.Batch
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
-	Columns      *event.Columns    // what has changed of the columns; nil for nothing
-	Schemas      []modellog.Schema // that the BATCH is the first to need
-	Form         record.Form       // of the predictions
+	Columns      *event.Columns       // what has changed of the columns; nil for nothing
+	Missing      []event.MissingShare // see event.Learned
+	Schemas      []modellog.Schema    // that the BATCH is the first to need
+	Form         record.Form          // of the predictions
 	values       record.Values
 	redact       *record.Redaction
 	timeout      learner.Label // of rows without one, if labels come late
@@ -161,6 +162,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
 				b.Batch.SetWindows(row.Windows)
+				b.Batch.SetSparse(row.Sparse)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}
@@ -183,6 +185,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		})
 	}
 	b.Schema = d.decoder.Schema()
+	b.Missing = d.absence.shares(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
 	}

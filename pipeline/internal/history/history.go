@@ -45,6 +45,12 @@ type History struct {
 
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	// Settled, if not nil, sees each row that is learned with the label of another record, or
+	// with that for none.
+	Settled func(Settled)
+
+	Expected Expected // error over the recent predictions, with labels or not
+
 	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
 	Witness func(Predicted)
 
@@ -52,6 +58,7 @@ type History struct {
 
 	join *join.Join // nil unless labels come late
 	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
+	bad  int64      // labels of the last BATCH that are in quarantine since the join has refused them
 
 	adopted adopted // columns
 
@@ -161,6 +168,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 			}
 			h.grade(b, from+i, i, pass, it)
 		}
+		h.Expected.ask(&pass.Predictions, i, h.decided(&pass.Predictions, i))
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
 			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:h.width(b, from)], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
@@ -179,14 +187,23 @@ func (h *History) useEncoder(b *Decided) {
 	}
 }
 
+// decided returns the class that a prediction is for, or -1 if it is for none.
+func (h *History) decided(p *learner.Predictions, i int) int {
+	if p.Task != learner.Classification || p.Size == 0 {
+		return -1
+	}
+	return h.encoder.Class(p.Decision, p.Row(i))
+}
+
 // measure adds the prediction of a class to the meter. decided is the class that was
 // decided for when it was made, or -1 if that is now.
 func (h *History) measure(pass *learner.Predictions, i, decided, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
 		if decided < 0 {
-			decided = h.encoder.Class(pass.Decision, p)
+			decided = h.decided(pass, i)
 		}
+		h.Expected.grade(pass, i, decided, decided != class)
 		h.Meter.Add(p, decided, class, weight)
 		if paid, probable, ok := h.encoder.Costs(pass.Decision, p, class); ok {
 			h.Meter.AddCost(paid, probable, weight)

@@ -123,12 +123,15 @@ func (j *Journal) Reading(read func() error) error {
 	}
 }
 
-// See returns a callback that reports unreadable records before it calls see, which
+// See returns a callback that reports unreadable and void records before it calls see, which
 // may be nil.
 func (j *Journal) See(see kafkalog.See) kafkalog.See {
 	return func(r *ingest.Record, v modellog.Verdict) {
 		if v.Record == nil {
 			j.report(event.Unreadable{Offset: v.Offset, Why: v.Void})
+		}
+		if v.Void != "" && j.Log.Fold.Seeded() { // before, a MANIFEST may just lie too far back
+			j.report(event.Void{Offset: v.Offset, Type: v.Type, Why: v.Void})
 		}
 		if see != nil {
 			see(r, v)

@@ -24,6 +24,7 @@ func (w *Watch) owned(ev event.Event) {
 		w.claimed.Red("taking over the model")
 		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
 	case event.Claimed:
+		w.metrics.Claim.Set(float64(ev.Epoch))
 		w.metrics.Owner.Set(1)
 		w.metrics.Standby.Set(0)
 		w.kafka.Progress()
@@ -44,6 +45,8 @@ func (w *Watch) restored(ev event.Event) {
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
 	case event.Unreadable:
 		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
+	case event.Void:
+		w.metrics.Void(ev.Offset, ev.Type)
 	case event.Replayed:
 		w.replayed(ev)
 	}
@@ -144,6 +147,18 @@ func (w *Watch) learned(ev event.Learned) {
 	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if ev.Missing != nil {
+		m.Missing(func(yield func(string, float64) bool) {
+			for _, c := range ev.Missing {
+				if !yield(c.Column, c.Share) {
+					return
+				}
+			}
+		})
+	}
+	if ev.Estimated != nil {
+		m.Estimated.Set(*ev.Estimated)
+	}
 	if s := ev.Late; s != nil {
 		w.late(s)
 	}
