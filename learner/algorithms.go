@@ -123,8 +123,8 @@ func (c Config) Arithmetic() int {
 	if a, err := parseAlgorithm(e.Algorithm); err == nil && a.Descent != nil {
 		version += a.Descent.Arithmetic(e.Direction) - 1
 	}
-	if e.Costs == costsF1 { // its window and its least weight have changed once
-		version++
+	if e.Costs == costsF1 { // its window and its least weight have changed, and then its threshold
+		version += 2
 	}
 	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
 		version += 2
