@@ -68,7 +68,7 @@ func servers(c *config.Config) object {
 	return all
 }
 
-// framed is the binding of messages whose schema is in a registry.
+// framed returns the Kafka binding of messages that begin with the id of a schema in a registry.
 func framed() object {
 	return object{{"kafka", object{
 		{"schemaIdLocation", "payload"}, {"schemaIdPayloadEncoding", "confluent"},

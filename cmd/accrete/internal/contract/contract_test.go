@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// options are configurations whose predictions have everything that predictions can have.
+// options are configurations that together produce every member of a prediction.
 var options = map[string][]string{
 	"classes":   {"learner.task=classification", "output.fields=id"},
 	"hinge":     {"learner.loss=hinge", "learner.algorithm=dsg"},
@@ -258,8 +258,8 @@ func TestInputsAreAsTheSchemaSays(t *testing.T) {
 	}
 }
 
-// TestTheDocumentIsWhole resolves every reference of the AsyncAPI document, whose forms say
-// the same.
+// TestTheDocumentIsWhole resolves every reference of the AsyncAPI document, and checks that its
+// JSON and YAML forms have the same content.
 func TestTheDocumentIsWhole(t *testing.T) {
 	for _, format := range record.Forms() {
 		set := []string{"input.labels.ttl=24h", "input.labels.topic=outcomes", "input.labels.key=order.id", "requests.topic=t2", "score.http.predict=on", "score.topics=asked", "output.format=" + format, "output.registry.url=http://registry:8081"}
