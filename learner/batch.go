@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -62,6 +63,7 @@ type Batch struct {
 	windows *Windows     // nil if there are none
 	fresh   []bool       // examples that Observe has not seen; empty without windows
 	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
+	sparse  *sparse.Rows // sparse parts of the first examples; nil if there are none
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
@@ -69,6 +71,9 @@ func (b *Batch) Reset(dim int) {
 	b.dim = dim
 	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
 	b.windows, b.fresh = nil, b.fresh[:0]
+	if b.sparse != nil {
+		b.sparse.Clear()
+	}
 }
 
 // Grow makes room for that many more examples.
@@ -127,6 +132,39 @@ func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 // slice, which must not change. Without it, all columns are numeric.
 func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 
+// Sparse is the columns of a row that are not 0, of a row of very many.
+type Sparse = sparse.Row
+
+// SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse.
+func (b *Batch) SetSparse(x Sparse) {
+	if x.Len() == 0 {
+		return
+	}
+	if b.sparse == nil {
+		b.sparse = new(sparse.Rows)
+	}
+	for b.sparse.Len() < len(b.labels)-1 {
+		b.sparse.Append(Sparse{})
+	}
+	b.sparse.Append(x)
+}
+
+// Sparse returns the sparse part of example i, which shares memory with b.
+func (b *Batch) Sparse(i int) Sparse {
+	if b.sparse == nil || i >= b.sparse.Len() {
+		return Sparse{}
+	}
+	return b.sparse.At(i)
+}
+
+// Entries returns the number of columns in the sparse parts of all examples.
+func (b *Batch) Entries() int {
+	if b.sparse == nil {
+		return 0
+	}
+	return b.sparse.Entries()
+}
+
 // Key returns the key of example i.
 func (b *Batch) Key(i int) string { return b.keys[i] }
 
@@ -158,6 +196,10 @@ func (b *Batch) Slice(from, to int) *Batch {
 	}
 	if b.windows != nil {
 		s.fresh = b.fresh[from:to:to]
+	}
+	if b.sparse != nil {
+		part := b.sparse.Slice(min(from, b.sparse.Len()), min(to, b.sparse.Len()))
+		s.sparse = &part
 	}
 	return s
 }

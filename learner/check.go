@@ -66,6 +66,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case c.Mixture && c.mixtureError() != nil:
 		return c.mixtureError()
+	case c.Sparse != 0 && c.sparseError() != nil:
+		return c.sparseError()
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -155,7 +157,7 @@ func (c Config) noveltyError(a *engine.Algorithm) error {
 func (c Config) SuitsMixture() bool {
 	c.Mixture = true
 	e, err := c.Effective()
-	return err == nil && e.Algorithm == algorithms[0].Name && !e.quick()
+	return err == nil && e.Algorithm == algorithms[0].Name && (e.Sparse > 0 || !e.quick())
 }
 
 // mixtureError returns an error if c, whose task and loss are effective, is not for a
@@ -171,6 +173,21 @@ func (c Config) mixtureError() error {
 		return fmt.Errorf("a mixture is for the losses logistic, softmax and square, not for %s", l)
 	case c.Algorithm == "ridge" && c.Task != Regression:
 		return errors.New("a mixture is of probabilities, which ridge does not predict: use another algorithm")
+	}
+	return nil
+}
+
+// sparseError returns what is wrong with c, which has a sparse part.
+func (c Config) sparseError() error {
+	switch {
+	case c.Sparse < LeastSparse || c.Sparse > MostSparse:
+		return fmt.Errorf("sparse %d: want 0 (none), or %d to %d bits", c.Sparse, LeastSparse, MostSparse)
+	case !c.Mixture:
+		return errors.New("sparse inputs are for a member of a mixture: switch the mixture on")
+	case c.Lags > 0:
+		return errors.New("sparse inputs and lags exclude each other")
+	case c.Metric != nil:
+		return errors.New("sparse inputs and a metric exclude each other: the metric is of columns with names")
 	}
 	return nil
 }

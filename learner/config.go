@@ -50,6 +50,7 @@ type Config struct {
 	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256
+	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
 	Seed         uint64  `json:"seed"`                    // of the frequencies: 1
 	Steps
 }
@@ -63,6 +64,16 @@ const (
 
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
+
+// sparseEffort is the default effort for rows with a sparse part, of which the random
+// features see a projection alone. Chosen by trial.
+const sparseEffort = 4
+
+// The bits of Config.Sparse.
+const (
+	LeastSparse = 8
+	MostSparse  = 24
+)
 
 // Effective returns c with every default filled in. An invalid c is an error.
 func (c Config) Effective() (Config, error) {
@@ -108,6 +119,9 @@ func (c Config) Effective() (Config, error) {
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
+		if c.Sparse > 0 && (c.Effort == 0 || c.Effort == a.Effort) {
+			c.Effort = min(a.Effort, sparseEffort)
+		}
 		c = c.withEffort(a).suited(a)
 	}
 	c.Seed = cmp.Or(c.Seed, 1)

@@ -23,6 +23,10 @@ var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit 
 // rows and are no random features.
 var ErrForest = errors.New("the model has a forest: only the coefficients of random features can be fitted again")
 
+// ErrSparse is the error of a model of sparse inputs, most of which its random features do
+// not see.
+var ErrSparse = errors.New("the model has sparse inputs: only the coefficients of random features can be fitted again")
+
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
 type Design struct {
@@ -55,6 +59,9 @@ func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 	}
 	if m.pruned != nil {
 		return nil, ErrPruned
+	}
+	if m.static != nil && m.static.Sparse != nil {
+		return nil, ErrSparse
 	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,

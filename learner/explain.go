@@ -42,6 +42,9 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 	if m.given != nil {
 		return nil, fmt.Errorf("%w: the model has a metric, which mixes the columns", ErrUnexplained)
 	}
+	if m.static != nil && m.static.Sparse != nil {
+		return nil, fmt.Errorf("%w: columns of sparse inputs have no names after hashing", ErrUnexplained)
+	}
 	if _, own := m.bank.Map().Kernel.(kernel.Featured); own {
 		return nil, fmt.Errorf("%w: the kernel %v has features of its own, not frequencies", ErrUnexplained, m.bank.Map().Kernel)
 	}

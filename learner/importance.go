@@ -115,7 +115,7 @@ func (m *Model) scored(x []float32, n int) []float64 {
 	}
 	if m.static != nil {
 		m.own = machineScores(m.own, m.machines, x, m.static, k, n)
-		m.static.Apply(f, x, m.own)
+		m.static.Apply(f, x, m.own, func(int) Sparse { return Sparse{} })
 	}
 	return f
 }

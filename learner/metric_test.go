@@ -36,7 +36,7 @@ func columnsOf(n int) (names []string) {
 
 // sparse is rows of two columns that are mostly 0 and at most 1, which a scaler
 // leaves as they are, each with a key in turn.
-func sparse(rows int, keys ...string) *Batch {
+func sparsely(rows int, keys ...string) *Batch {
 	rng := rand.New(rand.NewPCG(5, 6))
 	b := new(Batch)
 	b.Reset(2)
@@ -60,7 +60,7 @@ func TestTheIdentityAsTheMetricChangesNoBit(t *testing.T) {
 		with := c
 		with.Metric = identity
 		without, under := newLearner(t, c), newLearner(t, with)
-		if want, got := learn(without, sparse(1500), 100), learn(under, sparse(1500), 100); !slices.Equal(want, got) {
+		if want, got := learn(without, sparsely(1500), 100), learn(under, sparsely(1500), 100); !slices.Equal(want, got) {
 			t.Errorf("%s: other predictions", algorithm)
 		}
 		if want, got := without.State().Resuming, under.State().Resuming; fmt.Sprint(want) != fmt.Sprint(got) {
@@ -77,7 +77,7 @@ func TestAMetricIsItsRootOnTheRows(t *testing.T) {
 		Columns: columnsOf(2), Center: metric.Numbers{0.5, 0}, Scale: metric.Numbers{2, 1}, Shared: metric.Numbers{4, 0, 0, 1},
 		Own: map[string]metric.Numbers{"a": {5, 0, 0, 0}, "b": {0, 0, 0, 0.25 - 1}},
 	})
-	rows := sparse(700, "a", "b", "", "c")
+	rows := sparsely(700, "a", "b", "", "c")
 	seen := new(Batch)
 	seen.Reset(2)
 	for i := range rows.Len() {
@@ -176,7 +176,7 @@ func TestRowsHaveTheDistancesOfTheirMetric(t *testing.T) {
 // takes no other.
 func TestAStateHasItsMetric(t *testing.T) {
 	c := Config{Algorithm: "all", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 64, Metric: skewed}
-	rows := sparse(700, "k", "")
+	rows := sparsely(700, "k", "")
 	whole := newLearner(t, c)
 	learn(whole, rows, 100)
 	for _, at := range []int{0, 50, 400} {
@@ -249,7 +249,7 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 func TestVariancesAndMergesUnderAMetric(t *testing.T) {
 	given := metricOf(t, metric.File{Columns: columnsOf(2), Center: metric.Numbers{0, 0}, Scale: metric.Numbers{1, 1}, Shared: metric.Numbers{4, 0, 0, 0.25}})
 	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Metric: given}
-	b, stretched := sparse(1600), new(Batch)
+	b, stretched := sparsely(1600), new(Batch)
 	stretched.Reset(2)
 	rows := new(Batch)
 	rows.Reset(2)

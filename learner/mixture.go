@@ -13,7 +13,11 @@ import (
 
 // newMixture returns a Mixture for the task of l.
 func (l *Learner) newMixture() *mixture.Mixture {
-	return mixture.New(l.head, machine.Short(l.machineProblem), machine.Resetting(l.machineProblem))
+	beside := []member.Kind{machine.Short(l.machineProblem), machine.Resetting(l.machineProblem)}
+	if l.config.Sparse > 0 {
+		beside = append(beside, member.SparseKind(l.config.Sparse))
+	}
+	return mixture.New(l.head, beside...)
 }
 
 // machineProblem is what the kernel machines of a mixture are created with.
@@ -76,7 +80,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
 	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &m.Static, k, p.rows)
-	m.Static.Apply(p.servedScores, p.x, p.ownFeatures)
+	m.Static.Apply(p.servedScores, p.x, p.ownFeatures, p.batch.Sparse)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
@@ -84,7 +88,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		p.last = append(p.last, l.lastOf(p, i))
 		served := p.Scorer.Row(i)
 		p.head.Predict(served, p.servedScores[i*k:(i+1)*k])
-		r := mixture.Row{Row: member.Row{Head: &p.head, At: i, Last: p.last[i]}, Engine: p.engineScores(i)}
+		r := mixture.Row{Row: member.Row{Head: &p.head, At: i, Last: p.last[i], Sparse: p.batch.Sparse(i)}, Engine: p.engineScores(i)}
 		if l.fit != nil {
 			d := l.width()
 			r.X = p.x[i*d : (i+1)*d]
@@ -130,7 +134,7 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	if p.isMixed { // nothing was predicted for the first row
 		last = p.last[i]
 	}
-	l.mixture.Learn(&l.head, x, last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+	l.mixture.Learn(&l.head, x, p.batch.Sparse(i), last, y, weight, p.batch.keys[i], l.labelled, l.warming())
 	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {
 		l.setEarly(n)
 		l.mixture.StartEarly(&l.head, l.early.ColumnWeights, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)

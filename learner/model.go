@@ -165,7 +165,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	if m.static != nil {
 		m.own = machineScores(m.own, m.machines, m.x, m.static, k, n)
-		m.static.Apply(m.f, m.x, m.own)
+		m.static.Apply(m.f, m.x, m.own, b.Sparse)
 	}
 	for i := range n {
 		switch {

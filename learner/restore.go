@@ -79,6 +79,7 @@ func (l *Learner) compare(s *state.Reader, v serving.Part) {
 	s.Require(v.Fit == nil || warmup.SameFamily(l.kernel, v.Fit.Kernel) && (v.Fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.Decision != nil) == (c.Costs != "") && (v.Decision == nil || v.Decision.Is(l.rules.Costs())), "the model has a decision rule: %v, configured are costs %q", v.Decision != nil, c.Costs)
 	s.Require((v.Mixture != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.Mixture != nil, c.Mixture)
+	s.Require(v.Mixture == nil || v.Mixture.Sparse == nil || c.Sparse > 0 && len(v.Mixture.SparseCoef) == v.Head.Scores()<<c.Sparse, "the sparse part of the model does not match the configured %d bits", c.Sparse)
 	var has interval.Kind
 	if v.Intervals != nil {
 		has = v.Intervals.Kind()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline/audit"
-	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -50,16 +49,7 @@ func TestRestartWithTypedColumnsGoesOnExactly(t *testing.T) {
 	learnAll(t, cfg)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
 	learnAll(t, cfg)
-	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
-		t.Error("the last run did not begin at a snapshot")
-	}
-	v, err := audit.Verify(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
-		t.Errorf("verify: %+v", v)
-	}
+	continuedTwice(t, cfg, ev)
 	if r, err := audit.Inspect(t.Context(), cfg, 0); err != nil || r.Newest == nil || r.Newest.Seq != r.Snapshots[0].Seq || r.Damage != "" {
 		t.Errorf("inspect: %+v, %v", r, err)
 	}

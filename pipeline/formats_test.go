@@ -34,6 +34,7 @@ func (g silent) Writer(_ context.Context, id string) (decode.Writer, error) {
 // states are identical. Where there is a registry, records with schemas that it does not have
 // go to quarantine, and neither a restart nor a verification asks it again.
 func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
+	t.Parallel()
 	c := kafkatest.Client(t)
 	fake := srfake.New()
 	defer fake.Close()

@@ -111,6 +111,7 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 }
 
 func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
+	t.Parallel()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
@@ -173,6 +174,7 @@ func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 }
 
 func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
+	t.Parallel()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(500))
 	cfg, ev := learntest.Config(c, "m", in)

@@ -17,6 +17,7 @@ import (
 // Directly after its restart, a broker may not know yet that it leads a partition. Every
 // reader waits until it does.
 func TestReadersWaitForALeader(t *testing.T) {
+	t.Parallel()
 	k, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Start.KeepMixture(&c)
+	c.Start.KeepChoices(&c)
 	l.config = c
 	options, err := c.Options()
 	if err != nil {
@@ -181,6 +181,9 @@ func checkRefit(c model.Config) error {
 	}
 	if c.Learner.Forest > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
+	}
+	if c.Learner.Sparse > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrSparse)
 	}
 	return nil
 }

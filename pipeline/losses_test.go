@@ -9,7 +9,6 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/deviation"
-	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -119,21 +118,6 @@ func hashOfFile(t *testing.T, cfg model.Config, values []string) snapshot.Hash {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := offline.NewFit(cfg.Learner, cfg.Decode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range values {
-		row, err := d.Decode([]byte(v))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit.Add(row)
-	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := withoutKafka(t, cfg, d, len(values), func(i int) (decode.Row, error) { return d.Decode([]byte(values[i])) })
 	return snapshot.StateHash(s.Schema, s.State)
 }

@@ -78,6 +78,7 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 // has as much as the formula says for it.
 func peak(t *testing.T, f func(set func(int64))) (most, limit int64) {
 	t.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // that of the program
 	debug.FreeOSMemory()
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	read := func() int64 {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // cheap, because what is learned does not matter
 	stop, _ := start(t, cfg)
 	eventually(t, "the topic is tried again and again", func() bool { return refusals.Load() >= 5 })
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // that of the program
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -118,6 +120,7 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner = 1000, 20*time.Millisecond, learntest.Newton
 	cfg.Learner.MaxFeatures = 512
 	var before, peak runtime.MemStats
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // that of the program
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	highest := uint64(0)

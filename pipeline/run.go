@@ -135,6 +135,8 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	counts, late := b.Counts, (*join.Status)(nil)
 	if s, ok := l.history.Late(); ok {
 		counts.Learned += l.history.Joined()
+		counts.Quarantined += l.history.Refused()
+		counts.Labels -= l.history.Refused()
 		late, more = &s, l.memory.Waits(s.Bytes) || more
 	}
 	if l.memory.Observe(b.Decided, out) || more {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
@@ -36,23 +35,7 @@ func fitted(t *testing.T, c model.Config, values []string) *snapshot.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := offline.NewFit(c.Learner, c.Decode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range values {
-		row, err := file.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Add(row)
-	}
-	f.Finish()
-	s, err := f.Snapshot(file.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return withoutKafka(t, c, file, len(values), func(int) (decode.Row, error) { return file.Next() })
 }
 
 // A model that begins with a file, or with the model that fit has made of it, and

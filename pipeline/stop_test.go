@@ -42,6 +42,7 @@ func TestFirstSnapshotDoesNotWait(t *testing.T) {
 }
 
 func TestStopEndsInTimeWithoutABroker(t *testing.T) {
+	t.Parallel()
 	for _, transactional := range []bool{false, true} {
 		b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
 		if err != nil {

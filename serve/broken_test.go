@@ -11,6 +11,7 @@ import (
 // A scorer keeps its model while the log is broken, reports it, and follows the log
 // again once it is whole.
 func TestScorerOutlivesABrokenLog(t *testing.T) {
+	t.Parallel()
 	d := kafkatest.NewDisk(t)
 	w := newWorld(t)
 	w.client = kafkatest.ClientOf(t, d.Addr, nil)

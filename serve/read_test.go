@@ -93,6 +93,7 @@ func TestRecordsDeletedUnscoredAreReported(t *testing.T) {
 }
 
 func TestAddedPartitionsAreScored(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	kafkatest.Fill(t, w.client, w.asked, 2, rings(2, 100, none))

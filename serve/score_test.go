@@ -197,6 +197,7 @@ func (w *world) scores(t *testing.T) (n int) {
 // TestScorersOfAModelShareThePartitions runs two scorers, then one, and then two
 // again. Between the changes, each record is scored once.
 func TestScorersOfAModelShareThePartitions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	w.learn(t, w.in)
@@ -297,6 +298,7 @@ func TestTheEndIsThatOfAllPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("10 s, most of which a broker takes to give a member up")
 	}
+	t.Parallel()
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
 	w.learn(t, w.in)

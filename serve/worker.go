@@ -177,6 +177,7 @@ func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) e
 	p.taken, p.at = append(p.taken, record.Example{Topic: topic, Partition: int32(partition), Record: r, Key: row.Key}), append(p.at, i)
 	p.batch.Append(row.X, learner.Label{}, row.Weight)
 	p.batch.SetWindows(row.Windows)
+	p.batch.SetSparse(row.Sparse)
 	if p.model.Keyed() {
 		p.batch.SetKey(string(row.Key))
 	}

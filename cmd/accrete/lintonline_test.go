@@ -64,3 +64,30 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		"sampled  300 of the newest records, as the model reads them at step",
 		"c       category  0        40        target statistic and log frequency"))
 }
+
+// Labels of other records are no examples, in a topic of their own or among them.
+func TestLintOnlineReadsLabelsThatComeLater(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	for _, alone := range []bool{false, true} {
+		in, outcomes := kafkatest.Name("in"), ""
+		var rows, labels []string
+		for i := range 60 {
+			rows = append(rows, fmt.Sprintf(`{"id":"k%d","a":%d}`, i, i%7))
+			labels = append(labels, fmt.Sprintf(`{"id":"k%d","y":"c%d"}`, i, i%2))
+		}
+		labels[3] = `{"id":"k3","y":{}}`
+		if alone {
+			outcomes = ", topic: " + in + "-outcomes"
+			kafkatest.Fill(t, client, in+"-outcomes", 1, labels)
+		} else {
+			rows = append(rows, labels...)
+		}
+		kafkatest.Fill(t, client, in, 1, rows)
+		inDir(t, fmt.Sprintf("model: %s-m\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\n  labels: {ttl: 24h, key: id%s}\nhttp:\n  listen: 'off'\n", in, addr, in, outcomes))
+		got, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online")
+		if want := "sampled  120 of the oldest records, which a new model learns first: 0 labelled, 59 labels of other records, 1 would go to quarantine"; got != exit.Done || !strings.Contains(stdout, want) {
+			t.Errorf("%d %s: no %q in\n%s", got, stderr, want, stdout)
+		}
+	}
+}

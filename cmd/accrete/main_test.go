@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +19,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // With this variable set the test binary runs as accrete, so that tests can
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	flag.Parse()
+	kafkatest.Prepare(4)
 	os.Exit(m.Run())
 }
 

@@ -90,3 +90,9 @@ func TestQuarantineRefusesWrongUse(t *testing.T) {
 		}
 	}
 }
+
+func TestARecordThatCannotBeReplayedSaysWhy(t *testing.T) {
+	if got := (quarantine.Record{Incomplete: "value truncated"}).String(); !strings.Contains(got, "not possible: value truncated") || !strings.HasSuffix(got, "null") {
+		t.Error(got)
+	}
+}

@@ -224,6 +224,7 @@ func TestStandbyAndAPausedOwner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 5 s")
 	}
+	t.Parallel()
 	addr := fixedAddr(t)
 	client := kafkatest.ClientOf(t, addr, nil)
 	in := kafkatest.Name("in")
@@ -265,6 +266,7 @@ func TestStandbyWaitsOutABroker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 8 s")
 	}
+	t.Parallel()
 	b := newFixedBroker(t)
 	b.start()
 	client := kafkatest.ClientOf(t, b.addr, nil)

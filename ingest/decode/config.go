@@ -38,6 +38,11 @@ type Config struct {
 	// Windows are columns that are statistics of the earlier records of a key.
 	Windows []Window `json:"windows,omitempty"`
 
+	// Sparse is for records of very many columns, most of which they leave out: each input
+	// is hashed by its name, and the columns of a row are Projections of all of them. An input
+	// that comes twice is added up. Types may be TextColumn, Ignored and ID.
+	Sparse bool `json:"sparse,omitempty"`
+
 	// Depth is the number of levels of objects and lists whose values are columns, named
 	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
 	Depth int `json:"depth,omitempty"`
@@ -145,6 +150,15 @@ func (c Config) Effective() (Config, error) {
 	}
 	if slices.Contains(c.Labels, "") {
 		return c, fmt.Errorf("input.label has a field without a name")
+	}
+	if c.Sparse {
+		declared := func(name string) bool { return c.Types[name] != "" }
+		if !slices.ContainsFunc(c.Columns, func(name string) bool { return !declared(name) }) {
+			c.Columns = nil // they say how fields are read, not which
+		}
+		if err := c.checkSparse(); err != nil {
+			return c, err
+		}
 	}
 	if c.Late != nil {
 		if err := c.checkLate(); err != nil {

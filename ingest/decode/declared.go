@@ -148,7 +148,7 @@ func timeFormats(types map[string]string) (formats map[string]times.Format, with
 // fields that are no columns.
 func (c *csvRows) checkDeclared() error {
 	cfg := c.d.config
-	if c.d.continues {
+	if c.d.continues && !cfg.Sparse {
 		return c.checkKnown()
 	}
 	names := slices.Clone(cfg.Columns)

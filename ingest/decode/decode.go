@@ -22,6 +22,8 @@ type Row struct {
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
 
+	Sparse learner.Sparse // the inputs with Config.Sparse, where X is a projection of them
+
 	Windows *learner.Windows // of the columns that the learner has to set; nil if there are none. It never changes
 }
 
@@ -58,6 +60,11 @@ type Decoder struct {
 	pairs []pair
 
 	windows windows
+
+	hashed learner.Sparse // inputs, with Config.Sparse
+	pieces []byte         // scratch, of names and texts together
+
+	projected []float64 // scratch, in turn with x
 
 	sparse bool       // a number that a record leaves out is 0
 	vw     *vw.Reader // of lines of Vowpal Wabbit
@@ -118,7 +125,12 @@ func New(c Config, s Schema) (*Decoder, error) {
 		d.task = max(d.task, task)
 	}
 	known := len(s.Columns)
-	d.continues = known > 0
+	if d.continues = known > 0; c.Sparse {
+		if known > 0 && !slices.Equal(s.Columns, projections) {
+			return nil, fmt.Errorf("input.sparse: the model has learned %d columns that are not sparse", known)
+		}
+		d.config.Infer, s.Columns, known = false, slices.Clone(projections), len(projections)
+	}
 	if known == 0 {
 		s.Columns = c.expand(c.Columns)
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
@@ -230,7 +242,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
-	if r.form == settled {
+	if d.config.Sparse {
+		err = d.hash(r.form)
+	} else if r.form == settled {
 		// direct has put them into d.x
 	} else if r.form == array {
 		columns, err = d.byIndex()
@@ -243,6 +257,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	for i, v := range d.x {
+		if d.config.Sparse {
+			break // hash has compared the inputs themselves
+		}
 		if math.Abs(v) > d.config.MaxAbs {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), d.config.MaxAbs)
 		}
@@ -275,7 +292,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	if d.looks != nil {
 		d.look()
 	}
-	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Windows: d.windows.layout}
+	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Sparse: d.hashed, Windows: d.windows.layout}
 	if d.config.Adopt {
 		d.countArrivals(r.form == settled)
 	}

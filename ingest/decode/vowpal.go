@@ -124,6 +124,7 @@ func (s *vwRows) label(l line) string {
 
 func (s *vwRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
+	s.reuse = true // there is one row at a time from here on
 	d := s.d
 	if len(d.schema.Columns) > 0 {
 		return nil
@@ -181,6 +182,9 @@ func (s *vwRows) record(dst []byte, l line) ([]byte, *Error) {
 	given := map[string]bool{}
 	for _, f := range d.list {
 		given[string(f.name)] = true
+	}
+	if d.config.Sparse {
+		return d.appendRecord(dst, r)
 	}
 	for _, f := range d.schema.Fields() { // what the line leaves out
 		if !given[f.Name] && !f.Pair {

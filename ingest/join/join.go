@@ -40,8 +40,8 @@ type Join struct {
 	timeout learner.Label // of features without a label; none: they are dropped
 
 	clock   int64 // largest time; math.MinInt64 before the first record
-	ahead   int64 // a time too far ahead of clock, not confirmed yet; 0: none
-	behind  int64 // number of successive times too far behind clock
+	ahead   int64 // the least of the successive times too far ahead of clock; 0: none
+	behind  int64 // number of successive times too far behind clock, or of those too far ahead as a negative number
 	seq     int64 // of the next entry
 	entries map[string]*entry
 	queues  [kinds]queue
@@ -50,9 +50,11 @@ type Join struct {
 	bytes int64 // of the keys and values of all entries, without what is kept of predictions
 }
 
-// maxBehind is the number of successive times behind that of a Join after which it goes back
-// to them. A slow partition may have a few, and going back for it only delays what expires.
-const maxBehind = 8
+// confirmations is the number of successive times far from that of a Join after which it goes
+// there. A slow partition may have a few that are behind, and going back for it only delays what
+// expires. A producer with a wrong clock may have a few that are ahead, and what has expired by
+// them does not come back.
+const confirmations = 8
 
 // kind is what an entry is.
 type kind uint8
@@ -90,25 +92,30 @@ func (j *Join) SetTimeout(y learner.Label) { j.timeout = y }
 // features whose time is over, with the label for these, the first to expire first.
 //
 // A time that is further ahead than everything that waits would last, as a single wrong
-// clock may produce, counts only if the next record confirms it. After maxBehind successive
-// times that are as far behind, the time of the Join is the last of them: what had put it
-// ahead was wrong.
+// clock may produce, counts only with confirmations of them in succession, and as the least of
+// these. After as many successive times that are as far behind, the time of the Join is the last
+// of them: what had put it ahead was wrong.
 func (j *Join) Advance(to int64) (over []Example) {
 	far := j.config.TTL + j.config.Grace
 	switch {
 	case j.clock == math.MinInt64:
 		j.clock = to
 	case j.clock-to > far:
-		if j.behind++; j.behind == maxBehind {
+		if j.behind = max(j.behind, 0) + 1; j.behind == confirmations {
 			j.clock, j.behind = to, 0
 		}
 		j.ahead = 0
 		return nil
-	case to-j.clock > far && j.ahead == 0:
-		j.ahead, j.behind = to, 0
-		return nil
 	case to-j.clock > far:
-		to = min(to, j.ahead)
+		if j.behind >= 0 {
+			j.behind, j.ahead = 0, to
+		}
+		j.behind--
+		j.ahead = min(j.ahead, to)
+		if j.behind > -confirmations {
+			return nil
+		}
+		to = j.ahead
 		fallthrough
 	default:
 		j.clock = max(j.clock, to)

@@ -16,7 +16,7 @@ type slow struct {
 	c      Config
 	began  bool
 	clock  int64
-	ahead  int64
+	ahead  []int64
 	behind int
 	seq    int64
 	all    []*slowEntry
@@ -82,20 +82,21 @@ func (s *slow) advance(to int64) (over []string) {
 	case !s.began:
 		s.clock, s.began = to, true
 	case to < s.clock-far:
-		s.ahead = 0
+		s.ahead = nil
 		if s.behind++; s.behind == 8 {
 			s.clock, s.behind = to, 0
 		}
 		return nil
-	case to > s.clock+far && s.ahead == 0:
-		s.ahead, s.behind = to, 0
-		return nil
 	case to > s.clock+far:
-		s.clock = min(to, s.ahead)
+		s.behind = 0
+		if s.ahead = append(s.ahead, to); len(s.ahead) < 8 {
+			return nil
+		}
+		s.clock = slices.Min(s.ahead)
 	default:
 		s.clock = max(s.clock, to)
 	}
-	s.ahead, s.behind = 0, 0
+	s.ahead, s.behind = nil, 0
 	for _, kind := range []string{"features", "label", "done"} {
 		for {
 			var expired []*slowEntry
@@ -204,7 +205,7 @@ func TestJoinIsThatOfAList(t *testing.T) {
 			}
 			at := now - int64(rng.IntN(30))
 			if rng.IntN(60) == 0 {
-				wrong = 1 + rng.IntN(3)
+				wrong = 1 + rng.IntN(11)
 			}
 			if wrong > 0 {
 				at, wrong = at+100_000, wrong-1 // a wrong clock
@@ -349,5 +350,29 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	rest, own := Split(append([]learner.Array{{Name: "counters"}}, append(j.State(), learner.Array{Name: "windows.x"})...))
 	if len(rest) != 2 || len(own) != len(j.State()) {
 		t.Errorf("split into %d and %d arrays", len(rest), len(own))
+	}
+}
+
+// Seven records with a wrong clock expire nothing, and the eighth in succession is believed.
+func TestOneProducerWithAWrongClockExpiresNothing(t *testing.T) {
+	j := New(Config{TTL: 100, Grace: 10, Pending: 10, Timeout: "no"})
+	j.SetTimeout(class(7))
+	j.Advance(0)
+	j.Features("a", &Event{Time: 0})
+	for _, right := range []int64{1, 2, 3} {
+		for i := range int64(7) {
+			if over := j.Advance(1_000_000 + 500*i); over != nil {
+				t.Fatalf("%d records with a wrong clock expire %v", i+1, over)
+			}
+		}
+		j.Advance(right)
+	}
+	for i := range int64(8) {
+		if over := j.Advance(2_000 - i); (over != nil) != (i == 7) {
+			t.Errorf("record %d of a time far ahead expires %v", i+1, over)
+		}
+	}
+	if j.clock != 2_000-7 {
+		t.Errorf("the time is %d, want the least of those that confirm each other", j.clock)
 	}
 }

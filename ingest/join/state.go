@@ -132,7 +132,7 @@ func Restore(c Config, arrays []learner.Array, model Checks) (*Join, error) {
 		return nil, fmt.Errorf("join: %d values of rows of %d and %d weights for %d keys, the model has %d inputs", len(rows), head[4], len(weights), n, model.Inputs)
 	}
 	j.clock, j.ahead, j.behind, j.seq = head[0], head[1], head[2], head[3]
-	r.require(j.behind >= 0 && j.behind < maxBehind, "%d successive times behind", j.behind)
+	r.require(j.behind > -confirmations && j.behind < confirmations, "%d successive times behind", j.behind)
 	for i, to := range j.counts.totals() {
 		*to = head[headFields-8+i]
 		r.require(*to >= 0, "a count is negative")

@@ -21,15 +21,10 @@ func readProtobuf(b []byte) (*Content, error) {
 func (c *Content) readField(f protoField) error {
 	var err error
 	switch f.number {
-	case fieldClass:
-		c.Task, c.Class = learner.Classification, string(f.bytes)
-	case fieldNumber:
-		c.Task, c.Numbers = learner.Regression, []float64{f.double}
+	case fieldClass, fieldNumber, fieldNumbers:
+		return f.outcome(fieldClass, fieldNumber, &c.Task, &c.Class, &c.Numbers)
 	case fieldFlagged:
 		c.Task, c.Flagged = learner.Novelty, f.varint == 1
-	case fieldNumbers:
-		c.Task = learner.Regression
-		_, c.Numbers, err = protoPair(f.bytes, 0, 1)
 	case fieldProbabilities:
 		var name string
 		var p float64
@@ -77,13 +72,8 @@ func (c *Content) readField(f protoField) error {
 func (c *Content) readLater(f protoField) error {
 	var err error
 	switch f.number {
-	case fieldLabelClass:
-		c.LabelTask, c.LabelClass = learner.Classification, string(f.bytes)
-	case fieldLabelNumber:
-		c.LabelTask, c.LabelNumbers = learner.Regression, []float64{f.double}
-	case fieldLabelNumbers:
-		c.LabelTask = learner.Regression
-		_, c.LabelNumbers, err = protoPair(f.bytes, 0, 1)
+	case fieldLabelClass, fieldLabelNumber, fieldLabelNumbers:
+		return f.outcome(fieldLabelClass, fieldLabelNumber, &c.LabelTask, &c.LabelClass, &c.LabelNumbers)
 	case fieldMixture:
 		c.Mixture = string(f.bytes)
 	case fieldLoss:
@@ -150,6 +140,20 @@ func protoFields(b []byte, read func(protoField) error) error {
 		}
 	}
 	return nil
+}
+
+// outcome reads what is predicted, or its label: a class, a number, or several numbers.
+func (f protoField) outcome(class, number protowire.Number, task *learner.Task, name *string, numbers *[]float64) (err error) {
+	switch f.number {
+	case class:
+		*task, *name = learner.Classification, string(f.bytes)
+	case number:
+		*task, *numbers = learner.Regression, []float64{f.double}
+	default:
+		*task = learner.Regression
+		_, *numbers, err = protoPair(f.bytes, 0, 1)
+	}
+	return err
 }
 
 // protoPair reads a message with a number and a packed field of numbers.

@@ -79,6 +79,12 @@ type Input struct {
 	// inputs are declared as id in input.columns. See docs/windows.md.
 	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
 
+	// For records of very many columns, such as words, of which most are absent or 0: a linear
+	// model of all inputs, hashed by their names to a table of 2 to the power of this, beside
+	// random features of a projection, from 8 to 24 bits; 0: every input is a column of its own.
+	// input.columns may declare fields as text, ignored or id then. See docs/sparse.md.
+	Sparse int `key:"sparse" default:"0" min:"0" max:"24" example:"18"`
+
 	// Number of previous labelled records with the same key whose inputs and
 	// labels become additional inputs, for autocorrelated labels. Only the learner
 	// can predict with such a model, because a scorer does not see the labels.

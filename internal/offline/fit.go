@@ -59,6 +59,7 @@ func (f *Fit) Add(row decode.Row) {
 	f.batch.Append(row.X, row.Label, row.Weight)
 	f.batch.SetTypes(row.Types)
 	f.batch.SetWindows(row.Windows)
+	f.batch.SetSparse(row.Sparse)
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}

@@ -43,6 +43,7 @@ func (g *Grade) Add(row decode.Row) {
 	}
 	g.batch.Append(row.X, row.Label, row.Weight)
 	g.batch.SetWindows(row.Windows)
+	g.batch.SetSparse(row.Sparse)
 	g.batch.SetKey(string(row.Key))
 	if g.batch.Len() == rowsAtOnce {
 		g.flush()

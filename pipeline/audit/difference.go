@@ -48,6 +48,38 @@ type difference struct {
 	sum    Difference
 	weight float64
 	a, b   []made
+
+	late map[settledAt]*history.Settled // by the first model, and not yet by the second
+}
+
+// settledAt is what a prediction that is graded later was made for, and which label graded it.
+type settledAt struct {
+	topic     string
+	partition int32
+	offset    int64
+	key       string
+	time      int64
+}
+
+func (d *difference) settledWith(s history.Settled) {
+	if d.late == nil {
+		d.late = map[settledAt]*history.Settled{}
+	}
+	d.late[placeOf(&s)] = &s
+}
+
+// settledWithout comes after settledWith of the same BATCH. What the second model settles in
+// another BATCH than the first one is compared then, or not at all.
+func (d *difference) settledWithout(s history.Settled) {
+	at := placeOf(&s)
+	if was := d.late[at]; was != nil && was.Graded && s.Graded {
+		d.grade(was.Weight, was.Loss, was.Wrong, s.Weight, s.Loss, s.Wrong)
+	}
+	delete(d.late, at)
+}
+
+func placeOf(s *history.Settled) settledAt {
+	return settledAt{s.Topic, s.Partition, s.Offset, s.Key, s.Time}
 }
 
 func (d *difference) with(p history.Predicted)    { d.a = append(d.a, newMade(p)) }
@@ -104,12 +136,18 @@ func (d *difference) pair(a, b *made) {
 	if !a.graded || !b.graded {
 		return
 	}
+	d.grade(a.weight, a.loss, a.wrong, b.weight, b.loss, b.wrong)
+}
+
+// grade adds the grades of a prediction by both models.
+func (d *difference) grade(weight, loss, wrong, weightWithout, lossWithout, wrongWithout float64) {
+	s := &d.sum
 	s.Graded++
-	d.weight += a.weight
-	s.With.Loss += a.weight * a.loss
-	s.With.Error += a.weight * a.wrong
-	s.Without.Loss += b.weight * b.loss
-	s.Without.Error += b.weight * b.wrong
+	d.weight += weight
+	s.With.Loss += weight * loss
+	s.With.Error += weight * wrong
+	s.Without.Loss += weightWithout * lossWithout
+	s.Without.Error += weightWithout * wrongWithout
 }
 
 // apart returns how far two predictions are apart, and whether they are the same.

@@ -52,7 +52,7 @@ const mostChanges = 20
 // sees adds the change of the columns with a BATCH.
 func (r *LogReport) sees(at int64, v modellog.Verdict) {
 	b, ok := v.Record.(*modellog.Batch)
-	if !ok || !v.Counts() || b.Columns == nil || len(b.Columns.Gone)+len(b.Columns.Back)+len(b.Columns.New) == 0 {
+	if !ok || !v.Counts() || b.Columns == nil || len(b.Columns.Gone)+len(b.Columns.Back)+len(b.Columns.New)+len(b.Columns.Adopted) == 0 {
 		return
 	}
 	r.Columns = append(r.Columns, ColumnsChange{b.Seq, time.UnixMilli(at).UTC(), b.Columns})

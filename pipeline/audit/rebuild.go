@@ -138,6 +138,7 @@ func relearn(ctx context.Context, c model.Config, without []string, to int64) (*
 		return false
 	}
 	l.with.Witness, l.without.Witness = l.difference.with, l.difference.without
+	l.with.Settled, l.without.Settled = l.difference.settledWith, l.difference.settledWithout
 	for _, e := range from.Entries {
 		decided, err := r.decide(ctx, e.Record)
 		if err != nil {

@@ -59,6 +59,8 @@ class Model:
             raise Unsupported("a model with lags, which only its learner can predict with")
         if "given.hash" in a:
             raise Unsupported("a model with a learned metric of its inputs (kernel.metric)")
+        if options.get("sparse"):
+            raise Unsupported("a model of sparse inputs (input.sparse)")
         if task == 0:
             raise Unsupported("a model that has seen no label yet")
         self._reader = Reader(schema, options)

@@ -77,6 +77,7 @@ func (w *worker) add(value, key []byte) error {
 	}
 	w.batch.Append(row.X, learner.Label{}, row.Weight)
 	w.batch.SetWindows(row.Windows)
+	w.batch.SetSparse(row.Sparse)
 	if w.log != nil {
 		w.log.Rows = append(w.log.Rows, requests.Row{Key: bytes.Clone(row.Key), Value: bytes.Clone(value)})
 	}

@@ -10,6 +10,7 @@
 //	go run ./test/crash --kills 100 --refit 20ms
 //	go run ./test/crash --kills 100 --mixed --scorers 20
 //	go run ./test/crash --kills 100 --late --examples 1000000
+//	go run ./test/crash --kills 100 --adopt
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
 //	go run ./test/crash --kills 300 --tail-loss 60
@@ -52,6 +53,7 @@ type options struct {
 	exactly    bool
 	mixed      bool
 	late       bool
+	adopt      bool
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -135,6 +137,7 @@ func flags() (o options) {
 	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (internal/planted), which the checks have to find")
 	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, text, times, nested and missing values, columns that come and go, and 1 % garbage; the learners' memory is compared with the formula, and a scorer with the learner")
 	flag.BoolVar(&o.late, "late", false, "labels in a topic of their own, up to 2,000 events later, with duplicates, losses and time-outs; what is graded is compared with the predictions in the topic")
+	flag.BoolVar(&o.adopt, "adopt", false, "columns that appear, are renamed, change type and vanish, which the model adopts")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
@@ -158,6 +161,11 @@ func main() {
 	}
 	if o.late {
 		s, err := alone(ctx, o, (*world).killLate)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
+	if o.adopt {
+		s, err := alone(ctx, o, (*world).killAdopting)
 		json.NewEncoder(os.Stdout).Encode(s)
 		exit(stop, err)
 	}

@@ -140,6 +140,9 @@ func (w *world) prepare(ctx context.Context) error {
 				w.garbage[i] = true
 			}
 		}
+		if w.adopt {
+			v = deployed(x, name, i, w.examples)
+		}
 		w.values = append(w.values, v)
 		if len(v) > 0 { // an empty line is no row
 			lines.Write(append(slices.Clip(v), '\n'))
@@ -209,7 +212,7 @@ refit: {every: %v, window: 500}
 http: {listen: "%s"}
 output: {delivery: %s}
 score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput(), w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
+`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt], w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}

@@ -12,9 +12,7 @@ import (
 func Hash(x []float64, text []byte) {
 	clear(x)
 	add := func(h uint64) {
-		h ^= h >> 32
-		h *= 0x9fb21c651e98df25
-		h ^= h >> 29
+		h = mixed(h)
 		if i := h >> 1 % uint64(len(x)); h&1 == 0 {
 			x[i]++
 		} else {
@@ -62,4 +60,40 @@ func Hash(x []float64, text []byte) {
 			x[i] *= scale
 		}
 	}
+}
+
+// Words calls add with a hash of each word of a text, and of each pair of words next to each
+// other. A word is as in Hash.
+func Words(text []byte, add func(hash uint64)) {
+	const start, prime = 0xcbf29ce484222325, 0x100000001b3
+	last, word := uint64(0), uint64(start)
+	end := func() {
+		if word == start {
+			return
+		}
+		add(mixed(word))
+		if last != 0 {
+			add(mixed(last*prime + word))
+		}
+		last, word = word, start
+	}
+	for _, c := range text {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= 'a' && c <= 'z', c-'0' <= 9, c >= 0x80:
+		default:
+			end()
+			continue
+		}
+		word = (word ^ uint64(c)) * prime
+	}
+	end()
+}
+
+// mixed spreads the differences of two hashes over all of their bits.
+func mixed(h uint64) uint64 {
+	h ^= h >> 32
+	h *= 0x9fb21c651e98df25
+	return h ^ h>>29
 }

@@ -4,6 +4,7 @@ package member
 
 import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -14,6 +15,8 @@ type Row struct {
 	X    []float32    // scaled; nil before the first fit of the warm-up
 	At   int          // in the pass under way
 	Last target.Label // of the same key, or of all rows if there is none of its own; Task is Auto before the first
+
+	Sparse sparse.Row // without columns if there are none
 }
 
 // Chunk is labelled rows that are learned together.
@@ -22,11 +25,13 @@ type Chunk struct {
 	Labels  []target.Label
 	Weights []float64
 	Last    []target.Label // as in Row
+	Sparse  sparse.Rows    // only for a mixture that has a Sparse
 }
 
 // Clear empties c and keeps its memory.
 func (c *Chunk) Clear() {
 	c.X, c.Labels, c.Weights, c.Last = c.X[:0], c.Labels[:0], c.Weights[:0], c.Last[:0]
+	c.Sparse.Clear()
 }
 
 // Member is a simple learner at work. It changes in Start, Learn and Widen, and nowhere

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/member"
+	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -13,15 +14,19 @@ import (
 func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 
 // Learn learns the next labelled row, of which n were learned with it: its scaled inputs
-// (nil before the first fit), the last label of its key before it, its own, and its key.
+// (nil before the first fit), its sparse part, the last label of its key before it, its own,
+// and its key.
 // warming says that a later fit may scale the row again.
-func (m *Mixture) Learn(h *target.Head, x []float32, last, y target.Label, weight float64, key string, n int64, warming bool) {
+func (m *Mixture) Learn(h *target.Head, x []float32, of sparse.Row, last, y target.Label, weight float64, key string, n int64, warming bool) {
 	m.memory.push(key, y)
 	if warming {
 		m.early = append(m.early, last)
 	}
 	m.chunk.X = append(m.chunk.X, x...)
 	m.chunk.Labels, m.chunk.Weights, m.chunk.Last = append(m.chunk.Labels, y), append(m.chunk.Weights, weight), append(m.chunk.Last, last)
+	if m.sparse != nil {
+		m.chunk.Sparse.Append(of)
+	}
 	if n%ChunkRows != 0 {
 		return
 	}
@@ -33,6 +38,7 @@ func (m *Mixture) Learn(h *target.Head, x []float32, last, y target.Label, weigh
 	for i := range m.now.stacks {
 		m.now.stacks[i].solve()
 	}
+	m.solveFactor()
 	m.setStatic(h)
 }
 
@@ -75,6 +81,10 @@ func (m *Mixture) Save(a *state.Arrays) {
 	putLast(a, "mixture.last", m.chunk.Last, m.targets)
 	putLast(a, "mixture.early", m.early, m.targets)
 	m.memory.save(a, m.targets)
+	if m.sparse != nil {
+		m.chunk.Sparse.Save(a, "sparse.chunk")
+		m.sparse.Served = len(m.Static.Engine) > 0
+	}
 	for i, o := range m.members {
 		o.Save(a, fmt.Sprintf("mixture.%d", i))
 	}
@@ -95,6 +105,9 @@ func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64,
 	m.chunk.Last = takeLast(s, "mixture.last", waiting, h)
 	m.early = takeLast(s, "mixture.early", early, h)
 	m.memory.load(s, h)
+	if m.sparse != nil {
+		m.chunk.Sparse.Load(s, "sparse.chunk", waiting)
+	}
 	if s.Err != nil {
 		return
 	}
@@ -102,8 +115,18 @@ func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64,
 	copy(m.theta, theta)
 	m.now.check(s)
 	m.Static = v
+	if len(m.factor) > 0 && v.Factor > 0 {
+		m.factor[0] = v.Factor
+	}
 	if columnFactors != nil {
 		m.factors = slices.Clone(columnFactors)
+	}
+	if m.sparse != nil && len(v.Engine) > 0 {
+		s.Require(len(v.SparseCoef) == len(m.sparse.Coef), "sparse.coefficients: %d of them, want %d", len(v.SparseCoef), len(m.sparse.Coef))
+		if s.Err != nil {
+			return
+		}
+		m.sparse.Coef, m.sparse.Served = v.SparseCoef, true
 	}
 	for i, o := range m.members {
 		if columnFactors != nil {

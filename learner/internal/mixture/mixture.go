@@ -42,14 +42,16 @@ type Mixture struct {
 	targets  int // of which each has weights of its own; 1 for classes
 	kinds    []member.Kind
 	members  []member.Member
-	machines []machine // among them
-	twins    []int     // the experts that they calibrate
-	static   []int     // the experts that a scorer has, of which the first is the engine
+	machines []machine      // among them
+	sparse   *member.Sparse // likewise; nil if rows have no sparse part
+	twins    []int          // the experts that they calibrate
+	static   []int          // the experts that a scorer has, of which the first is the engine
 	experts  int
 
 	prior, staticPrior []float64
 
 	theta      []float64 // factors of the stacks
+	factor     []float64 // that of a scorer; empty without classes
 	now, ahead *rows     // after the rows learned, and after those predicted
 	Static     Static
 	factors    []float64 // roots of the column weights; nil before the first fit
@@ -98,6 +100,9 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 		if o, ok := m.members[len(m.members)-1].(member.Machine); ok {
 			m.machines = append(m.machines, machine{o, len(m.members)})
 		}
+		if o, ok := m.members[len(m.members)-1].(*member.Sparse); ok {
+			m.sparse = o
+		}
 		if !k.Labels {
 			m.static = append(m.static, len(m.members))
 		}
@@ -111,6 +116,9 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 	m.staticPrior = slices.Repeat([]float64{(1 - enginePrior) / float64(len(m.static)-1)}, len(m.static))
 	m.prior[0], m.staticPrior[0] = enginePrior, enginePrior
 	m.theta = make([]float64, m.targets*len(stackForgetting)*(1+m.experts))
+	if h.Task == target.Classification {
+		m.factor = []float64{1}
+	}
 	m.now, m.ahead = m.layout(m.theta), m.layout(m.theta)
 	m.now.start()
 	m.awake, m.broken = make([]bool, m.experts), make([]bool, m.experts)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
+	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -15,9 +16,19 @@ type Static struct {
 	Engine []float64 // share of the engine in each score
 	Linear []float32 // scores × (inputs + 1): what is added, the last is the intercept
 
+	// Factor is that of the scores of classes, which the numbers above and below contain: see
+	// type factor. 1 for a regression.
+	Factor float64
+
 	// Coef are coefficients of the random features that the machines have in common, each
 	// times the share of its machine: 2 rows for each random feature × scores.
 	Coef []float32
+
+	// Sparse is the share of the sparse member in each score, and SparseCoef are its
+	// coefficients, slots × scores, which a learner shares with it; nil without one.
+	Sparse     []float64
+	SparseCoef []float32
+	sums       []float64 // scratch
 }
 
 // Blocks returns the number of blocks of random features that s has coefficients of, where
@@ -27,8 +38,8 @@ func (s *Static) Blocks(blockSize int) int {
 }
 
 // Apply turns the scores f of the engine for rows x into those of the mixture. features are
-// those of Coef.
-func (s *Static) Apply(f []float64, x []float32, features []float64) {
+// those of Coef, and of returns the sparse part of a row.
+func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i int) sparse.Row) {
 	k := len(s.Engine)
 	if k == 0 {
 		return
@@ -44,6 +55,22 @@ func (s *Static) Apply(f []float64, x []float32, features []float64) {
 			}
 			f[i*k+c] = float64(share*f[i*k+c]) + sum + features[i*k+c]
 		}
+		if s.Sparse != nil {
+			s.addSparse(f[i*k:(i+1)*k], of(i))
+		}
+	}
+}
+
+// addSparse adds the scores of the sparse member to f, without its intercept.
+func (s *Static) addSparse(f []float64, x sparse.Row) {
+	sums := s.sums[:0]
+	for range f {
+		sums = append(sums, 0)
+	}
+	s.sums = sums
+	member.AddSparse(sums, x, s.SparseCoef)
+	for c, share := range s.Sparse {
+		f[c] += float64(share * sums[c])
 	}
 }
 
@@ -58,12 +85,22 @@ func (m *Mixture) setStatic(h *target.Head) {
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
 	}
+	m.Static.Factor = 1
+	if len(m.factor) > 0 {
+		m.Static.Factor = m.factor[0]
+	}
 	m.Static.Engine, m.Static.Linear = make([]float64, k), make([]float32, k*n)
+	if m.sparse != nil {
+		m.Static.Sparse, m.Static.SparseCoef = make([]float64, k), m.sparse.Coef
+	}
 	all, sum := make([]float64, k*len(m.static)), make([]float64, n) // scores × static experts
 	for c := range k {
 		shares := all[c*len(m.static) : (c+1)*len(m.static)]
 		m.now.served[c*m.targets/k].Mix(shares, m.staticAwake)
-		keepEngine(shares)
+		if m.sparse == nil { // otherwise the engine sees little of the inputs
+			keepEngine(shares)
+		}
+		scale(shares, m.Static.Factor)
 		clear(sum)
 		for i, e := range m.static {
 			if e == 0 || !m.staticAwake[i] {
@@ -74,6 +111,9 @@ func (m *Mixture) setStatic(h *target.Head) {
 				o.AddTo(sum, c, shares[i])
 			case member.Machine:
 				sum[n-1] += float64(shares[i] * o.Serving().Intercept[c])
+			case *member.Sparse:
+				sum[n-1] += float64(shares[i] * o.Intercept(c))
+				m.Static.Sparse[c] = shares[i]
 			}
 		}
 		m.Static.Engine[c] = shares[0]
@@ -130,6 +170,34 @@ func (s *Static) Save(a *state.Arrays) {
 	state.Put(a, "mixture.engine", k, s.Engine)
 	state.Put(a, "mixture.linear", max(1, len(s.Linear)/k), s.Linear)
 	state.Put(a, "mixture.coefficients", k, s.Coef)
+	if len(s.Engine) > 0 && s.Factor != 1 {
+		state.Put(a, "mixture.factor", 1, []float64{s.Factor})
+	}
+	if s.Sparse != nil {
+		state.Put(a, "sparse.shares", k, s.Sparse)
+		state.Put(a, "sparse.coefficients", k, s.SparseCoef)
+	}
+}
+
+// loadSparse reads the coefficients of the sparse member, if there are any, for that many
+// scores.
+func (s *Static) loadSparse(from *state.Reader, scores int) {
+	if from.Err != nil || len(from.In) == 0 || from.In[0].Name != "sparse.shares" {
+		return
+	}
+	s.Sparse = state.Take[float64](from, "sparse.shares", 1, scores)
+	s.SparseCoef = state.Take[float32](from, "sparse.coefficients", state.AnySize, scores)
+	if from.Err != nil {
+		return
+	}
+	slots := len(s.SparseCoef) / scores
+	from.Require(slots > 0 && slots&(slots-1) == 0, "sparse.coefficients: %d slots, want a power of 2", slots)
+	for _, v := range s.Sparse {
+		from.Require(v >= 0 && v <= 1.001*s.Factor, "sparse.shares: a share is %v", v)
+	}
+	for _, v := range s.SparseCoef {
+		from.Require(math.Abs(float64(v)) < mostStatic, "sparse.coefficients: a coefficient is %v", v)
+	}
 }
 
 // mostStatic bounds a coefficient of a scorer's mixture, and mostBlocks the memory that a
@@ -155,6 +223,8 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	m.Engine = state.Take[float64](s, "mixture.engine", 1, scores)
 	m.Linear = state.Take[float32](s, "mixture.linear", scores, inputs+1)
 	m.Coef = state.Take[float32](s, "mixture.coefficients", state.AnySize, scores)
+	m.loadFactor(s)
+	m.loadSparse(s, scores)
 	if s.Err != nil {
 		return m
 	}
@@ -162,7 +232,7 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	s.Require(len(m.Coef)%size == 0 && len(m.Coef)/size <= mostBlocks, "mixture.coefficients: %d of them", len(m.Coef))
 	s.Require(len(m.Coef) == 0 || inputs > 0, "mixture: random features without inputs")
 	for _, v := range m.Engine {
-		s.Require(v >= 0 && v <= 1.001, "mixture.engine: a share is %v", v)
+		s.Require(v >= 0 && v <= 1.001*m.Factor, "mixture.engine: a share is %v", v)
 	}
 	for _, v := range m.Linear {
 		s.Require(math.Abs(float64(v)) < mostStatic, "mixture.linear: a coefficient is %v", v)

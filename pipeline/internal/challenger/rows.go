@@ -90,6 +90,7 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 			}
 			rows.Append(decided.Batch.X(k), y, decided.Batch.Weight(k))
 			rows.SetKey(decided.Batch.Key(k))
+			rows.SetSparse(decided.Batch.Sparse(k))
 		}
 	}
 	return rows, from, len(batches), nil

@@ -162,6 +162,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
 				b.Batch.SetWindows(row.Windows)
+				b.Batch.SetSparse(row.Sparse)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}

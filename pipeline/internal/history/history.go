@@ -45,6 +45,10 @@ type History struct {
 
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	// Settled, if not nil, sees each row that is learned with the label of another record, or
+	// with that for none.
+	Settled func(Settled)
+
 	Expected Expected // error over the recent predictions, with labels or not
 
 	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
@@ -54,6 +58,7 @@ type History struct {
 
 	join *join.Join // nil unless labels come late
 	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
+	bad  int64      // labels of the last BATCH that are in quarantine since the join has refused them
 
 	adopted adopted // columns
 

@@ -59,11 +59,15 @@ func (h *History) Late() (join.Status, bool) {
 // another record, or with that for no label.
 func (h *History) Joined() int64 { return h.late }
 
+// Refused returns the number of labels of the last BATCH that went to quarantine because of what
+// they belong to.
+func (h *History) Refused() int64 { return h.bad }
+
 // joined returns b with its records joined: an item for each row, and those that go to
 // quarantine.
 func (h *History) joined(b *Decided) *Decided {
 	h.join.SetTimeout(b.timeout)
-	h.late = 0
+	h.late, h.bad = 0, 0
 	j := joining{History: h, in: b, out: *b}
 	j.out.Items, j.out.Batch = make([]Item, 0, len(b.Items)), learner.Batch{}
 	j.out.Batch.Reset(len(b.Schema.Columns))
@@ -142,6 +146,7 @@ func (j *joining) add(it Item, row int) {
 		case e != nil:
 			j.learn(it, e, it.late.Of)
 		case kind != "" && j.join.Rejects(kind):
+			j.bad++
 			it.Err = j.in.values.Reason(fmt.Errorf("label: %s", reasons[kind]))
 			j.out.Items = append(j.out.Items, it)
 		}
@@ -215,6 +220,9 @@ func (h *History) keep(b *Decided, rows *learner.Batch, pass *learner.PredictedB
 func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it Item) {
 	y, weight := b.Batch.Label(at), b.Batch.Weight(at)
 	of, row := pass.Graded(i)
+	if it.predicted && h.Settled != nil {
+		h.settle(it, pass, i, y, weight)
+	}
 	if y.Task == learner.Classification {
 		class := -1
 		if it.predicted {

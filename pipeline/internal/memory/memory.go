@@ -129,6 +129,7 @@ func (m *Estimate) Waits(bytes int64) bool {
 // whether the limit has changed.
 func (m *Estimate) Observe(b *history.Decided, out *history.Publication) bool {
 	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
+	bytes += int64(b.Batch.Entries()) * 8
 	if b.Batch.Len() > 0 {
 		y := b.Batch.Label(0)
 		bytes += int64(b.Batch.Len()) * int64(8*len(y.More))

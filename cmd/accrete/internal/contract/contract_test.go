@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// options are configurations whose predictions have everything that predictions can have.
+// options are configurations that together produce every member of a prediction.
 var options = map[string][]string{
 	"classes":   {"learner.task=classification", "output.fields=id"},
 	"hinge":     {"learner.loss=hinge", "learner.algorithm=dsg"},
@@ -258,11 +258,11 @@ func TestInputsAreAsTheSchemaSays(t *testing.T) {
 	}
 }
 
-// TestTheDocumentIsWhole resolves every reference of the AsyncAPI document, whose forms say
-// the same.
+// TestTheDocumentIsWhole resolves every reference of the AsyncAPI document, and checks that its
+// JSON and YAML forms have the same content.
 func TestTheDocumentIsWhole(t *testing.T) {
 	for _, format := range record.Forms() {
-		set := []string{"score.topics=asked", "output.format=" + format, "output.registry.url=http://registry:8081"}
+		set := []string{"input.labels.ttl=24h", "input.labels.topic=outcomes", "input.labels.key=order.id", "requests.topic=t2", "score.http.predict=on", "score.topics=asked", "output.format=" + format, "output.registry.url=http://registry:8081"}
 		var doc, other map[string]any
 		if err := json.Unmarshal(printed(t, Command{AsyncAPI: true, JSON: true}, set), &doc); err != nil {
 			t.Fatal(err)
@@ -298,8 +298,17 @@ func TestTheDocumentIsWhole(t *testing.T) {
 			}
 		}
 		walk(doc)
-		if n < 10 || doc["asyncapi"] != "3.0.0" || len(doc["channels"].(map[string]any)) != 5 {
+		if n < 10 || doc["asyncapi"] != "3.0.0" || len(doc["channels"].(map[string]any)) != 7 {
 			t.Errorf("%d references in %v", n, doc)
+		}
+	}
+	var doc map[string]any
+	if err := yaml.Unmarshal(printed(t, Command{AsyncAPI: true}, []string{"input.labels.ttl=24h", "requests.topic=t", "score.http.predict=on", "input.key=id"}), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`input0:map[address:t`, `label:map[$ref:#/components/messages/label]`, `request:map[action:send channel:map[$ref:#/channels/input0]`, `required:[id y]`} {
+		if !strings.Contains(fmt.Sprint(doc), want) {
+			t.Errorf("%v lacks %s", doc, want)
 		}
 	}
 	if got := printed(t, Command{Avro: true}, nil); !json.Valid(got) {

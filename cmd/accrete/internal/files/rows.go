@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // ReadAll returns the rows of a file, without their keys.
@@ -37,6 +38,7 @@ func readKeyed(file *decode.File, n int) ([]decode.Row, error) {
 			return nil, err
 		}
 		row.X, row.Key = slices.Clone(row.X), slices.Clone(row.Key)
+		row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
 		rows = append(rows, row)
 	}
 }

@@ -92,6 +92,7 @@ func (w *window) add(row decode.Row, n int) {
 	}
 	w.Append(row.X, row.Label, row.Weight)
 	w.SetKey(string(row.Key))
+	w.SetSparse(row.Sparse)
 	if w.Len() == 2*n {
 		w.Batch = *w.last(n)
 	}

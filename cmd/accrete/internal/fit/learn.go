@@ -113,6 +113,7 @@ func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, 
 		for at < 0 {
 			row, err := next()
 			row.X, row.Key, row.Label.More = slices.Clone(row.X), slices.Clone(row.Key), slices.Clone(row.Label.More)
+			row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
 			var line *decode.LineError
 			if err != nil && !errors.As(err, &line) {
 				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

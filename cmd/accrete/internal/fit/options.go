@@ -48,6 +48,7 @@ func (f stepFlags) steps() learner.Steps {
 func (f *Command) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
+	c.Sparse = f.Sparse > 0
 	columns := config.Columns(f.Columns)
 	if names := columns.Names(); names != nil {
 		c.Columns, c.Unknown = names, "ignore"
@@ -131,7 +132,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Seed: f.Seed, Forest: f.Forest, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Forest: f.Forest, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Targets: len(f.Label),
 	}
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)
@@ -159,6 +160,8 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
 	case f.Refit && f.Forest > 0:
 		return options, exit.Usage("%w: omit --refit or --forest", learner.ErrForest)
+	case f.Refit && f.Sparse > 0:
+		return options, exit.Usage("%w: omit --refit or --sparse", learner.ErrSparse)
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
 	case !(f.Prune >= 0 && f.Prune < 1) || f.Prune > 0 && !f.Refit:

@@ -28,9 +28,18 @@ type SampleReport struct {
 	Of       string `json:"of"` // which records
 	Records  int    `json:"records"`
 	Labelled int    `json:"labelled"`
-	Rejected int    `json:"rejected"` // would go to quarantine
+	Labels   int    `json:"labels,omitempty"` // without features, which are joined with those of other records
+	Rejected int    `json:"rejected"`         // would go to quarantine
 	Task     string `json:"task"`
 	Classes  int    `json:"classes,omitempty"`
+}
+
+// labels returns the part of the text about labels without features.
+func (r *SampleReport) labels() string {
+	if r.Labels == 0 {
+		return ""
+	}
+	return display.Thousands(int64(r.Labels)) + " labels of other records, "
 }
 
 // rejection is a reason for which sampled records would go to quarantine.
@@ -81,7 +90,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	if err != nil {
 		return nil, err
 	}
-	rs, err := o.read(ctx, n, model != nil)
+	rs, topics, err := o.read(ctx, n, model != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +102,12 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	t := inputs.Tally{Hint: d.Hint}
 	report, why := SampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
 	for i := range rs {
-		row, err := record.Decode(d, &rs[i])
-		if err != nil {
+		row, label, err := decoded(d, topics[i], &rs[i])
+		switch {
+		case label:
+			report.Labels++
+			continue
+		case err != nil:
 			report.Rejected++
 			reason := record.Reason(c.Passed.Redact.Reason(err, rs[i].Value))
 			kind := quarantine.Kind(reason)
@@ -115,6 +128,18 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	s := d.Schema()
 	report.Task, report.Classes = s.Task, len(s.Classes)
 	return &Sampled{report, o.columns(&t, s, fit, model), why}, nil
+}
+
+// decoded reads a record as a learner does: with late labels, it may be a label alone.
+func decoded(d *decode.Decoder, topic string, r *ingest.Record) (row decode.Row, label bool, err error) {
+	if record.IsLabel(d, topic, r) {
+		_, err = record.DecodeLabel(d, r)
+		return row, err == nil, err
+	}
+	if row, err = record.Decode(d, r); err == nil && d.Late() != nil {
+		_, err = record.Joined(d, r, row.Key)
+	}
+	return row, false, err
 }
 
 // designer returns a small learner that encodes columns as one with the options c does; nil
@@ -151,18 +176,18 @@ func (o *cluster) columns(t *inputs.Tally, s *decode.Schema, fit *offline.Fit, m
 	return all
 }
 
-// read returns up to n records, the newest or the oldest of each partition.
-func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Record, err error) {
+// read returns up to n records with their topics, the newest or the oldest of each partition.
+func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Record, topics []string, err error) {
 	type part struct {
 		topic     string
 		partition int
 		from, end int64
 	}
 	var parts []part
-	for _, topic := range o.c.Input.Topics {
+	for _, topic := range o.c.Input.LearnedTopics() {
 		first, end, err := o.client.Offsets(ctx, topic)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for p := range end {
 			if first[p] < end[p] {
@@ -189,13 +214,14 @@ func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Re
 				continue
 			}
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			rs := got.Records[:min(len(got.Records), share-took)]
 			all, took, p.from = append(all, rs...), took+len(rs), got.Next
+			topics = append(topics, slices.Repeat([]string{p.topic}, len(rs))...)
 		}
 	}
-	return all, nil
+	return all, topics, nil
 }
 
 func (o *cluster) printSample(r SampleReport, columns []inputs.Report, why map[string]*rejection) error {
@@ -204,7 +230,7 @@ func (o *cluster) printSample(r SampleReport, columns []inputs.Report, why map[s
 	})
 	if !o.asJSON {
 		var b strings.Builder
-		fmt.Fprintf(&b, "\nsampled  %s of the %s: %s labelled, %s would go to quarantine", display.Thousands(int64(r.Records)), r.Of, display.Thousands(int64(r.Labelled)), display.Thousands(int64(r.Rejected)))
+		fmt.Fprintf(&b, "\nsampled  %s of the %s: %s labelled, %s%s would go to quarantine", display.Thousands(int64(r.Records)), r.Of, display.Thousands(int64(r.Labelled)), r.labels(), display.Thousands(int64(r.Rejected)))
 		if len(columns) > 0 {
 			fmt.Fprintf(&b, "\n\n%s", strings.TrimSuffix(inputs.Text(columns), "\n"))
 		}

@@ -126,6 +126,9 @@ func endpoint(base, signal string) (string, error) {
 // Tracing reports whether traces are sent.
 func (t *Telemetry) Tracing() bool { return t != nil && t.tracer != nil }
 
+// Metering reports whether metrics are sent.
+func (t *Telemetry) Metering() bool { return t != nil && t.metrics != nil }
+
 // Close sends what is left, for a few seconds at most.
 func (t *Telemetry) Close() {
 	if t == nil {

@@ -169,6 +169,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		}
 		b.Append(row.X, learner.Label{}, 1)
 		b.SetWindows(row.Windows)
+		b.SetSparse(row.Sparse)
 		if m.Keyed() {
 			b.SetKey(string(row.Key))
 		}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/quarantine"
@@ -106,40 +106,16 @@ func (q *Show) record(x *quarantine.Entry) Record {
 	r := Record{
 		Partition: x.Partition, Offset: x.Offset, Reason: x.Reason, Replayed: x.Replayed, Incomplete: x.Incomplete,
 		Origin: Origin{x.Topic, x.Rejected.Partition, x.Rejected.Offset}, Time: time.UnixMilli(o.Time).UTC(),
-		Key: q.text(o.Key), Value: q.text(o.Value), Size: len(o.Value),
+		Key: display.Text(o.Key, q.Bytes), Value: display.Text(o.Value, q.Bytes), Size: len(o.Value),
 	}
 	for _, h := range o.Headers {
 		value := ""
-		if v := q.text(h.Value); v != nil {
+		if v := display.Text(h.Value, q.Bytes); v != nil {
 			value = *v
 		}
 		r.Headers = append(r.Headers, [2]string{h.Key, value})
 	}
 	return r
-}
-
-// text returns bytes as text of at most q.Bytes bytes, and nil for null.
-func (q *Show) text(b []byte) *string {
-	if b == nil {
-		return nil
-	}
-	more := ""
-	if len(b) > q.Bytes {
-		b, more = b[:q.Bytes], "…"
-		for range utf8.UTFMax - 1 { // a rune may have been cut
-			if r, n := utf8.DecodeLastRune(b); r != utf8.RuneError || n != 1 {
-				break
-			}
-			b = b[:len(b)-1]
-		}
-	}
-	s := string(b)
-	if !utf8.Valid(b) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
-		quoted := strconv.Quote(s)
-		s = quoted[1 : len(quoted)-1]
-	}
-	s += more
-	return &s
 }
 
 func (r Record) String() string {

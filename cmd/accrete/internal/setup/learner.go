@@ -34,6 +34,7 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Effort:       effort,
 		Folds:        c.Learner.Folds,
 		NormalScores: c.Learner.NormalScores == "auto",
+		Sparse:       c.Input.Sparse,
 		Kernel:       c.Learner.Kernel,
 		Metric:       metric,
 		Sampling:     c.Learner.Sampling,

@@ -1,4 +1,4 @@
-package env
+package main
 
 import (
 	"bytes"
@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 )
 
 func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
 	var out, err bytes.Buffer
-	e := New(nil, nil, &out, &err)
+	e := env.New(nil, nil, &out, &err)
 	e.StartLog("info", "auto")
 	e.Log.Debug().Msg("hidden")
 	e.Log.Info().Str("topic", "a").Msg("ready")
@@ -31,7 +32,7 @@ func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
 
 func TestProgressOffTheTerminalIsLines(t *testing.T) {
 	var out, err bytes.Buffer
-	e := New(nil, nil, &out, &err)
+	e := env.New(nil, nil, &out, &err)
 	p := e.Progress(false)
 	p.Update("1 of 2", nil)
 	p.Update("2 of 2", nil)
@@ -69,7 +70,7 @@ func shown(bytes string) []string {
 
 func TestProgressOnATerminalStaysBelowTheRest(t *testing.T) {
 	var tty bytes.Buffer
-	e := New(nil, nil, &tty, &tty)
+	e := env.New(nil, nil, &tty, &tty)
 	e.Terminal = true
 	e.Screen.Width = func() int { return 20 }
 	e.StartLog("info", "json")

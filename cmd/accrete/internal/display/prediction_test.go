@@ -1,4 +1,4 @@
-package tail
+package display
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestRowsShowEachKindOfPrediction(t *testing.T) {
 		{"\x1b[2J\xff", `{"prediction":"\u0007ok","step":0}`, "07:08:09.010|�[2J�|�ok|0"},
 		{strings.Repeat("k", 30), `{"prediction":"` + strings.Repeat("é", 17) + `","step":0}`, "07:08:09.010|" + strings.Repeat("k", 19) + "…|" + strings.Repeat("é", 15) + "…|0"},
 	} {
-		line := row(at, []byte(test.key), []byte(test.value))
+		line := PredictionRow(at, []byte(test.key), []byte(test.value))
 		fields := strings.Split(line, "  ")
 		var got []string
 		for _, f := range fields {

@@ -1,4 +1,4 @@
-package files
+package main
 
 import (
 	"context"
@@ -13,16 +13,22 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
-	r, w := io.Pipe() // never written to
+	r, w := io.Pipe() // which gets no whole line
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	in := interruptible(ctx, r)
+	ended := make(chan error)
+	go func() {
+		_, err := files.Open(ctx, env.New(nil, r, io.Discard, io.Discard), "-", decode.Config{Infer: true, Labels: []string{"y"}}, decode.Schema{})
+		ended <- err
+	}()
+	w.Write([]byte{'{'}) // it waits for the rest of the line
 	cancel()
-	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("reading ended with %v", err)
 	}
 }
@@ -45,12 +51,12 @@ func TestParquet(t *testing.T) {
 	e, c := env.New(nil, nil, io.Discard, io.Discard), decode.Config{Infer: true, Labels: []string{"y"}}
 	var rows [2][]decode.Row
 	for i, path := range []string{table, lines} {
-		file, err := Open(t.Context(), e, path, c, decode.Schema{})
+		file, err := files.Open(t.Context(), e, path, c, decode.Schema{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		if rows[i], err = ReadAll(file); err != nil || len(rows[i]) != 2 {
+		if rows[i], err = files.ReadAll(file); err != nil || len(rows[i]) != 2 {
 			t.Fatalf("%s: %d rows, %v", path, len(rows[i]), err)
 		}
 	}
@@ -58,7 +64,7 @@ func TestParquet(t *testing.T) {
 		t.Errorf("%v, want %v", rows[0], rows[1])
 	}
 	c.Format = "csv"
-	if _, err := Open(t.Context(), e, table, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
+	if _, err := files.Open(t.Context(), e, table, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
 		t.Errorf("as CSV: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package otlp
+package main
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/otlp"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -99,7 +100,7 @@ func TestMetricsAndSpansArriveAtACollector(t *testing.T) {
 	m.Learned.Add(42)
 	m.Learn.Observe(0.5)
 	m.Lag.Set("in", 3, 7)
-	tel, err := Start(t.Context(), Config{URL: server.URL + "/base", Model: "fraud", Version: "v1", Command: "learn", Metrics: registry, Log: zerolog.Nop()})
+	tel, err := otlp.Start(t.Context(), otlp.Config{URL: server.URL + "/base", Model: "fraud", Version: "v1", Command: "learn", Metrics: registry, Log: zerolog.Nop()})
 	if err != nil || !tel.Tracing() {
 		t.Fatal(err)
 	}
@@ -175,8 +176,8 @@ func TestTelemetryIsOffByDefault(t *testing.T) {
 			if c.name != "" {
 				t.Setenv(c.name, c.value)
 			}
-			tel, err := Start(t.Context(), Config{URL: c.url, Metrics: prometheus.NewRegistry(), Log: zerolog.Nop()})
-			if err != nil != c.fails || tel.Tracing() != c.traces || (tel != nil && tel.metrics != nil) != c.metrics {
+			tel, err := otlp.Start(t.Context(), otlp.Config{URL: c.url, Metrics: prometheus.NewRegistry(), Log: zerolog.Nop()})
+			if err != nil != c.fails || tel.Tracing() != c.traces || tel.Metering() != c.metrics {
 				t.Errorf("%+v, %v", tel, err)
 			}
 			tel.Learned(event.Learned{})

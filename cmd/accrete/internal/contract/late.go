@@ -1,0 +1,59 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/internal/config"
+)
+
+// labelMessage is a label without its example: a key, the label, and the time if it has one.
+func labelMessage(c *config.Config) object {
+	l := c.Input.Labels
+	of := join.Config{Key: l.Key, LabelKey: l.LabelKey}
+	schema, required := object{{"type", "object"}}, []string{}
+	properties := object{}
+	add := func(path, description string) {
+		if strings.Contains(path, ".") { // inside an object, which the description names
+			description += " It is at the path " + path + "."
+			path, _, _ = strings.Cut(path, ".")
+			properties = properties.with(path, described(typed("object"), description))
+		} else {
+			properties = properties.with(path, object{{"description", description}})
+		}
+		required = append(required, path)
+	}
+	key := "The key of the record is that of its example."
+	if path, ok := join.Field(of.Of()); ok {
+		key = ""
+		add(path, "The key of its example.")
+	} else if header, ok := join.Header(of.Of()); ok {
+		key = "The header " + header + " has the key of its example."
+	} else if c.Input.Key != "" {
+		key = ""
+		add(c.Input.Key, "The key of its example.")
+	}
+	names := []string(c.Input.Label)
+	if l.Field != "" {
+		names = []string{l.Field}
+	}
+	for _, name := range names {
+		add(name, "The label: "+kindOf(c)+".")
+	}
+	if l.Time != "" {
+		add(l.Time, "When the label was known.")
+	}
+	o := object{{"name", "label"}, {"title", "Label"}}
+	if key != "" {
+		o = o.with("description", key)
+	}
+	return append(o, object{{"contentType", "application/json"}, {"payload", jsonSchema(append(schema, object{{"properties", properties}, {"required", slices.Compact(required)}}...))}}...)
+}
+
+func kindOf(c *config.Config) string {
+	if c.Learner.Task == "regression" {
+		return "a number"
+	}
+	return "a class, or a number for a regression"
+}

@@ -1,0 +1,32 @@
+package display
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text returns bytes as text of at most that many of them, and nil for null. What is not text
+// becomes escape sequences.
+func Text(b []byte, most int) *string {
+	if b == nil {
+		return nil
+	}
+	more := ""
+	if len(b) > most {
+		b, more = b[:most], "…"
+		for range utf8.UTFMax - 1 { // a rune may have been cut
+			if r, n := utf8.DecodeLastRune(b); r != utf8.RuneError || n != 1 {
+				break
+			}
+			b = b[:len(b)-1]
+		}
+	}
+	s := string(b)
+	if !utf8.Valid(b) || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+		quoted := strconv.Quote(s)
+		s = quoted[1 : len(quoted)-1]
+	}
+	s += more
+	return &s
+}

@@ -1,0 +1,132 @@
+package decode
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/ingest/decode/ngram"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// projections are the columns of rows with Config.Sparse: each input is added to one of
+// them, or subtracted.
+var projections = func() (names []string) {
+	for i := range 16 {
+		names = append(names, fmt.Sprintf("hash:%02d", i))
+	}
+	return names
+}()
+
+// checkSparse checks what c, which has sparse inputs, has besides.
+func (c *Config) checkSparse() error {
+	text := learner.TextColumn.String()
+	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
+		if t := c.Types[name]; t != text && !isExcluded(t) {
+			return fmt.Errorf("input.columns: %s is declared as %s: with input.sparse want %s, %s or %s", quote(name), t, text, Ignored, ID)
+		}
+	}
+	switch {
+	case c.Columns != nil:
+		return fmt.Errorf("input.columns and input.sparse exclude each other: every field is an input unless it is declared as %s", Ignored)
+	case c.Adopt:
+		return fmt.Errorf("input.on_change: adopt and input.sparse exclude each other: there, every field is an input")
+	case len(c.Windows) > 0:
+		return fmt.Errorf("input.windows and input.sparse exclude each other")
+	case c.Late != nil:
+		return fmt.Errorf("input.labels and input.sparse exclude each other: labels have to come with their records")
+	case c.Above != 0:
+		return fmt.Errorf("input.sparse needs a kernel for inputs of any sign")
+	case c.Task == learner.Novelty:
+		return fmt.Errorf("input.sparse needs labels, which task novelty does not have")
+	}
+	return nil
+}
+
+// hash sets d.hashed to the inputs of a record of that form, and d.x to their projections.
+func (d *Decoder) hash(form kind) *Error {
+	d.hashed.Clear()
+	byIndex := d.x
+	if d.x, d.projected = d.projected[:0], d.x; cap(d.x) < len(projections) {
+		d.x = make([]float64, len(projections))
+	}
+	d.x = d.x[:len(projections)]
+	clear(d.x)
+	if form == array {
+		for i, v := range byIndex {
+			d.pieces = strconv.AppendInt(d.pieces[:0], int64(i), 10)
+			if err := d.add(d.pieces, xxhash.Sum64(d.pieces), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range d.list {
+		if err := d.hashField(&d.list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashField adds a field. A text is a column of its own for each value, or for each word
+// and pair of words if it is declared as text.
+func (d *Decoder) hashField(f *field) *Error {
+	declared := ""
+	if d.config.Types != nil {
+		declared = d.config.Types[string(f.name)]
+	}
+	switch {
+	case isExcluded(declared):
+		return nil
+	case f.kind == text && declared != "":
+		of := xxhash.Sum64(f.name)
+		ngram.Words(f.text, func(h uint64) {
+			d.project(of*0x9fb21c651e98df25^h, 1)
+		})
+		return nil
+	case f.kind == text:
+		d.pieces = append(append(append(d.pieces[:0], f.name...), '='), f.text...)
+		d.project(xxhash.Sum64(d.pieces), 1)
+		return nil
+	case f.kind == num, f.kind == instant:
+		return d.add(f.name, xxhash.Sum64(f.name), f.num)
+	case f.kind == boolean:
+		if f.text[0] == 't' {
+			d.project(xxhash.Sum64(f.name), 1)
+		}
+		return nil
+	case f.kind == null:
+		return nil
+	case d.config.Unknown == "ignore":
+		d.drop(1, f.name)
+		return nil
+	}
+	return bad("columns", "%s is %v, want a number, text or a boolean", quote(f.name), f.value)
+}
+
+// add adds a number. One that is missing is 0.
+func (d *Decoder) add(name []byte, hash uint64, v float64) *Error {
+	if math.Abs(v) > d.config.MaxAbs {
+		return bad("limits", "%s is %v, out of range ±%v", quote(name), v, d.config.MaxAbs)
+	}
+	d.project(hash, v)
+	return nil
+}
+
+// project adds a value to its column, and to one of the projections.
+func (d *Decoder) project(hash uint64, v float64) {
+	if v == 0 || v != v {
+		return
+	}
+	d.hashed.Append(uint32(hash), v)
+	at := hash >> 32 % uint64(len(d.x))
+	if hash>>63 == 1 {
+		v = -v
+	}
+	d.x[at] += v
+}
