@@ -44,13 +44,11 @@ NAMES = {"InstEval": ["s", "d", "dept"], "movielens": ["movieId", "userId"]}  # 
 
 
 def products(classes):
-    """Returns generated rows whose label depends on two categories together."""
+    """Returns generated rows of six categories, whose label depends on pairs of them."""
     r = np.random.default_rng(3)
-    a, b, x = r.integers(6, size=10_000), r.integers(12, size=10_000), r.normal(size=(10_000, 2))
-    y = r.normal(size=(6, 12))[a, b] + 0.3 * x[:, 0] + 0.1 * r.normal(size=10_000)
-    t = pd.DataFrame({"a": a, "b": b, "x": x[:, 0], "z": x[:, 1], "y": y})
-    for column in "a", "b":
-        t[column] = column + t[column].astype(str)
+    x = r.integers(12, size=(10_000, 6))
+    y = sum(r.normal(size=(12, 12))[x[:, i], x[:, i + 1]] for i in (0, 2, 4)) + 0.2 * r.normal(size=10_000)
+    t = pd.DataFrame({c: [f"{c}{v}" for v in x[:, i]] for i, c in enumerate("abcdef")}).assign(y=y)
     if classes:
         t["y"] = np.where(t.y > t.y.median(), "above", "below")
     return t
@@ -125,7 +123,7 @@ def kernel(x, y, vx, vy, tx, classes, categories):
     from sklearn.svm import SVC
 
     numbers = [c for c in x.columns if c not in categories]
-    encoder = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(sparse_output=False, handle_unknown="ignore"), categories))
+    encoder = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(sparse_output=False), categories))
     x, vx, tx = encoder.fit_transform(x), encoder.transform(vx), encoder.transform(tx)
     y = np.asarray(y)
     best, error = None, np.inf

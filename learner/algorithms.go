@@ -123,14 +123,14 @@ func (c Config) Arithmetic() int {
 	if a, err := parseAlgorithm(e.Algorithm); err == nil && a.Descent != nil {
 		version += a.Descent.Arithmetic(e.Direction) - 1
 	}
-	if e.Costs == costsF1 { // its window and its least weight have changed once
-		version++
+	if e.Costs == costsF1 { // its window and its least weight have changed, and then its threshold
+		version += 2
 	}
 	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
 		version += 2
 	}
-	if e.Mixture { // with the members short and reset, which take fewer steps of no use
-		version += 3
+	if e.Mixture { // with the members short and reset, which take fewer steps of no use, and calibrated for scorers
+		version += 4
 	}
 	return version
 }

@@ -22,6 +22,7 @@ var algorithmArithmetics = map[string]map[int]string{
 // mixtureArithmetics are likewise, of newton with a mixture.
 var mixtureArithmetics = map[int]string{
 	4: "a58db8d27204afcb0c9e3905be9f9f1b",
+	5: "1b384215a85b97af0c9e3905be9f9f1b",
 }
 
 // intervalArithmetics are likewise, of newton with intervals.

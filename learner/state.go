@@ -145,15 +145,18 @@ func SavedInputs(resuming []Array) (*Inputs, error) { return divergence.Saved(re
 // mixture.
 func MixtureShare(serving []Array) (share float64, ok bool) {
 	for _, a := range serving {
-		if of, is := a.Data.([]float64); is && a.Name == "mixture.engine" {
-			if len(of) == 0 {
+		of, is := a.Data.([]float64)
+		switch {
+		case is && a.Name == "mixture.engine":
+			if ok = true; len(of) == 0 {
 				return 1, true
 			}
 			for _, v := range of {
 				share += v / float64(len(of))
 			}
-			return share, true
+		case is && a.Name == "mixture.factor" && len(of) == 1: // which the others contain
+			share /= of[0]
 		}
 	}
-	return 0, false
+	return share, ok
 }

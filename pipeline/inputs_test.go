@@ -63,20 +63,26 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 }
 
 // A model without a mixture goes on without, and one with it goes on with it, unless another
-// is configured.
-func TestModelKeepsItsMixture(t *testing.T) {
-	for _, mixed := range []bool{false, true} {
-		have, err := model.Config{Learner: learner.Config{Mixture: mixed}}.Options()
-		if err != nil {
-			t.Fatal(err)
-		}
-		auto := model.Config{Learner: learner.Config{Mixture: !mixed}, AutoMixture: true}
-		if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner.Mixture != mixed {
-			t.Errorf("mixture %v goes on with %v: %v", mixed, auto.Learner.Mixture, err)
-		}
-		other := model.Config{Learner: learner.Config{Mixture: !mixed}}
-		if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
-			t.Errorf("mixture %v goes on with another one: %v", mixed, err)
+// is configured. The same holds for normal scores.
+func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
+	choices := map[string]func(bool) learner.Config{
+		"mixture":       func(is bool) learner.Config { return learner.Config{Mixture: is} },
+		"normal scores": func(is bool) learner.Config { return learner.Config{NormalScores: is} },
+	}
+	for name, of := range choices {
+		for _, was := range []bool{false, true} {
+			have, err := model.Config{Learner: of(was)}.Options()
+			if err != nil {
+				t.Fatal(err)
+			}
+			auto := model.Config{Learner: of(!was), AutoMixture: true, AutoScores: true}
+			if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner != of(was) {
+				t.Errorf("%s: a model with %v goes on with %+v: %v", name, was, auto.Learner, err)
+			}
+			other := model.Config{Learner: of(!was)}
+			if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
+				t.Errorf("%s: a model with %v goes on with another choice: %v", name, was, err)
+			}
 		}
 	}
 }

@@ -90,7 +90,7 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Start.KeepMixture(&c)
+	c.Start.KeepChoices(&c)
 	l.config = c
 	options, err := c.Options()
 	if err != nil {

@@ -47,6 +47,8 @@ func (c *Config) checkAdopt() error {
 		return fmt.Errorf("%s takes columns from the records: set input.columns to auto, with the types of some at most", option)
 	case c.Above != 0:
 		return fmt.Errorf("%s: the kernel requires inputs of one kind", option)
+	case c.Sparse:
+		return fmt.Errorf("%s: with input.sparse every input is hashed by its name, and none has to be adopted", option)
 	case c.Late != nil:
 		return fmt.Errorf("%s cannot be combined with input.labels: rows that wait for their label have the columns of their time", option)
 	}

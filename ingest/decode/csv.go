@@ -24,7 +24,7 @@ var csvFormat = format{
 // empty one is null, so for an input it is missing, and for a label there is
 // none.
 type csvRows struct {
-	in         *csv.Reader
+	in         *csvReader
 	limited    *limitedReader
 	d          *Decoder
 	header     []string
@@ -33,14 +33,14 @@ type csvRows struct {
 	key, w     int      // likewise
 	textLabels bool
 	types      []learner.ColumnType // of each column, as far as the first rows tell
+	place      []int                // of each column among the inputs, -1 for others; nil if they are not the columns of placed
+	placed     *Schema
 }
 
 func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
-	c := &csvRows{in: csv.NewReader(l), limited: l, d: d}
 	head, _ := l.r.Peek(headBytes)
-	c.in.Comma = separator(head)
-	c.in.FieldsPerRecord = -1 // we count ourselves
-	header, err := c.in.Read()
+	c := &csvRows{in: newCSVReader(l, separator(head)), limited: l, d: d}
+	header, _, err := c.in.read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
@@ -128,31 +128,40 @@ func (c *csvRows) find(name, what string) (int, error) {
 
 func (c *csvRows) read() (line, error) {
 	c.limited.n = 0
-	cells, err := c.in.Read()
-	var parse *csv.ParseError
-	switch {
-	case errors.As(err, &parse):
-		hint := "a quote inside a quoted cell is written twice"
-		if parse.Err == csv.ErrBareQuote {
-			hint = "a cell that contains quotes is itself put in quotes, and those inside are written twice"
-		}
-		return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: %s", parse.Line, parse.Column, parse.Err, hint)}, nil
-	case err != nil:
-		return line{}, err
+	cells, number, err := c.in.read()
+	if err != nil {
+		return unreadable(err)
 	}
-	l := line{cells: cells}
-	l.number, _ = c.in.FieldPos(0)
+	l := line{cells: cells, number: number}
 	if len(cells) != len(c.header) {
 		l.err = bad("csv", "%d cells, but the header has %d", len(cells), len(c.header))
 		return l, nil
 	}
 	for i, s := range cells {
-		cells[i] = strings.TrimSpace(s)
-		if !utf8.ValidString(s) {
+		if n := len(s); n > 0 && (!graphic(s[0]) || !graphic(s[n-1])) {
+			cells[i] = strings.TrimSpace(s)
+		}
+		if !c.in.valid && !utf8.ValidString(s) {
 			l.err = bad("csv", "column %s: %s is not valid UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", quote(c.header[i]), quote(s))
 		}
 	}
 	return l, nil
+}
+
+// graphic reports whether a byte is an ASCII character that is no space.
+func graphic(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
+
+// unreadable returns the row that has an error in its quotes, or the error of the stream.
+func unreadable(err error) (line, error) {
+	var parse *csv.ParseError
+	if !errors.As(err, &parse) {
+		return line{}, err
+	}
+	hint := "a quote inside a quoted cell is written twice"
+	if parse.Err == csv.ErrBareQuote {
+		hint = "a cell that contains quotes is itself put in quotes, and those inside are written twice"
+	}
+	return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: %s", parse.Line, parse.Column, parse.Err, hint)}, nil
 }
 
 func (c *csvRows) label(l line) string {
@@ -168,18 +177,23 @@ func (c *csvRows) learn(look []line, textLabels bool) error {
 		return err
 	}
 	c.use()
+	c.in.reuse = true // there is one row at a time from here on
 	return nil
 }
 
 func (c *csvRows) decode(l line) (Row, *Error) {
 	d := c.d
 	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
-	for i, s := range l.cells {
-		if c.names[i] != nil {
-			d.list = append(d.list, field{c.names[i], c.input(i, s)})
+	r := record{form: object}
+	if c.direct(l.cells) {
+		r.form = settled
+	} else {
+		for i, s := range l.cells {
+			if c.names[i] != nil {
+				d.list = append(d.list, field{c.names[i], c.input(i, s)})
+			}
 		}
 	}
-	r := record{form: object}
 	d.noLabels()
 	for i, y := range c.ys {
 		switch {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/npy"
 	"github.com/accrete-ml/accrete/learner"
@@ -345,8 +346,14 @@ type Raw struct {
 	Text  []byte   // the line of a file of another format
 }
 
-// Raw returns the current row, which Next returned or Skip advanced to.
-func (f *File) Raw() Raw { return Raw{f.now.cells, f.now.text} }
+// Raw returns a copy of the current row, which Next returned or Skip advanced to.
+func (f *File) Raw() Raw {
+	r := Raw{Text: bytes.Clone(f.now.text)}
+	for _, cell := range f.now.cells {
+		r.Cells = append(r.Cells, strings.Clone(cell))
+	}
+	return r
+}
 
 // Format returns the name of the format of the file.
 func (f *File) Format() string { return f.format }

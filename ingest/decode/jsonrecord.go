@@ -15,7 +15,7 @@ var jsonFormat = format{
 	name:      "json",
 	parse:     (*Decoder).parseJSON,
 	looksLike: func(first []byte) bool { return first[0] == '{' },
-	open:      func(l *limitedReader, d *Decoder) (rows, error) { return &jsonRows{newLines(l), d}, nil },
+	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newJSONRows(l, d), nil },
 	alone:     true,
 	examples: []string{
 		`{"x":[0.5,1.2],"y":1}`,
@@ -161,6 +161,12 @@ func (d *Decoder) element() *Error {
 type jsonRows struct {
 	lines
 	d *Decoder
+}
+
+func newJSONRows(l *limitedReader, d *Decoder) *jsonRows {
+	j := &jsonRows{newLines(l), d}
+	j.reuse = true // no row is looked at ahead
+	return j
 }
 
 func (j *jsonRows) label(line) string        { return "" }

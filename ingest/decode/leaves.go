@@ -120,7 +120,7 @@ func (d *Decoder) indexed(v value) *Error {
 // anything, if the record has something else.
 func (d *Decoder) direct(leaves []leaf.Leaf, r *record) bool {
 	columns := len(d.schema.Columns)
-	if columns == 0 || d.config.Sparse || r.form == array || d.types != nil || d.looks != nil || d.pairs != nil || d.since >= 0 {
+	if r.form == array || !d.plain() {
 		return false
 	}
 	if cap(d.x) < columns {

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"unsafe"
 )
 
 var libsvmFormat = format{
@@ -67,6 +69,7 @@ func (s *libsvmRows) label(l line) string {
 
 func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
+	s.reuse = true // there is one row at a time from here on
 	d := s.d
 	if d.config.Sparse {
 		return nil
@@ -103,44 +106,64 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 // entries calls f with each index and value of a line.
 func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 	_, b = s.split(b)
-	for _, entry := range bytes.Fields(b) {
+	if !ascii(b) { // there may be other kinds of space
+		b = bytes.Join(bytes.Fields(b), []byte(" "))
+	}
+	for {
+		from := 0
+		for from < len(b) && b[from] <= ' ' && space[b[from]] {
+			from++
+		}
+		if from == len(b) {
+			return nil
+		}
+		to := from
+		for to < len(b) && (b[to] > ' ' || !space[b[to]]) {
+			to++
+		}
+		entry := b[from:to]
+		b = b[to:]
 		before, after, ok := bytes.Cut(entry, []byte(":"))
 		if !ok || len(after) == 0 {
 			return bad("libsvm", "%s is not an index:value pair", quote(entry))
 		}
-		i, err := strconv.Atoi(string(before))
+		i, err := strconv.Atoi(unsafe.String(unsafe.SliceData(before), len(before)))
 		if err != nil || i < 1 {
 			return bad("libsvm", "%s: want an index that is a whole number from 1 on", quote(entry))
 		}
-		if err := f(i, string(after)); err != nil {
+		if err := f(i, unsafe.String(unsafe.SliceData(after), len(after))); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
-// fill reads a line into s.x.
-func (s *libsvmRows) fill(l line) *Error {
-	n := len(s.d.schema.Columns)
-	zero := value{kind: num, text: []byte("0")}
-	s.x = s.x[:0]
-	for range n {
-		s.x = append(s.x, zero)
+// columns calls f with each column of a line that is not left out, and its value.
+func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error {
+	d := s.d
+	n := len(d.schema.Columns)
+	if d.now++; d.now == 0 { // it has wrapped
+		clear(d.seen)
+		d.now = 1
 	}
-	seen := make(map[int]bool)
+	var beyond map[int]bool
 	return s.entries(l.text, func(i int, v string) *Error {
-		if seen[i] {
+		if i > n {
+			switch {
+			case beyond[i]:
+				return bad("libsvm", "duplicate index %d", i)
+			case d.config.Unknown != "ignore":
+				return bad("columns", "index %d, but there are %d columns (in the first %d rows): set input.unknown: ignore, or name the columns", i, n, lookAhead)
+			case beyond == nil:
+				beyond = map[int]bool{}
+			}
+			beyond[i] = true
+			return nil
+		}
+		if d.seen[i-1] == d.now {
 			return bad("libsvm", "duplicate index %d", i)
 		}
-		seen[i] = true
-		if i > n {
-			if s.d.config.Unknown == "ignore" {
-				return nil
-			}
-			return bad("columns", "index %d, but there are %d columns (in the first %d rows): set input.unknown: ignore, or name the columns", i, n, lookAhead)
-		}
-		s.x[i-1] = cell(v)
-		return nil
+		d.seen[i-1] = d.now
+		return f(i-1, v)
 	})
 }
 
@@ -157,8 +180,13 @@ func (s *libsvmRows) named(l line) (record, *Error) {
 		d.list = append(d.list, field{d.names[from:len(d.names):len(d.names)], cell(v)})
 		return nil
 	})
+	return record{form: object, label: s.labelOf(l)}, err
+}
+
+// labelOf returns the label of a line.
+func (s *libsvmRows) labelOf(l line) value {
 	label, _ := s.split(l.text)
-	return record{form: object, label: labelCell(string(label), s.textLabels)}, err
+	return labelCell(unsafe.String(unsafe.SliceData(label), len(label)), s.textLabels)
 }
 
 func (s *libsvmRows) decode(l line) (Row, *Error) {
@@ -170,19 +198,21 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 		s.d.noLabels()
 		return s.d.row(r)
 	}
-	if err := s.fill(l); err != nil {
+	d := s.d
+	d.x = slices.Grow(d.x[:0], len(d.schema.Columns))[:len(d.schema.Columns)]
+	clear(d.x)
+	err := s.columns(l, func(i int, text string) *Error {
+		v := cell(text)
+		if v.kind != num {
+			return bad("columns", "index %d is %v, want a number", i+1, v)
+		}
+		d.x[i] = v.num
+		return nil
+	})
+	if err != nil {
 		return Row{}, err
 	}
-	d := s.d
-	d.x = d.x[:0]
-	for i, v := range s.x {
-		if v.kind != num {
-			return Row{}, bad("columns", "index %d is %v, want a number", i+1, v)
-		}
-		d.x = append(d.x, v.num)
-	}
-	label, _ := s.split(l.text)
-	return d.row(record{form: array, label: labelCell(string(label), s.textLabels)})
+	return d.row(record{form: array, label: s.labelOf(l)})
 }
 
 func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
@@ -193,10 +223,18 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 		}
 		return s.d.appendRecord(dst, r)
 	}
-	if err := s.fill(l); err != nil {
+	zero := value{kind: num, text: []byte("0")}
+	s.x = s.x[:0]
+	for range s.d.schema.Columns {
+		s.x = append(s.x, zero)
+	}
+	err := s.columns(l, func(i int, text string) *Error {
+		s.x[i] = cell(text)
+		return nil
+	})
+	if err != nil {
 		return dst, err
 	}
-	var err *Error
 	dst = append(dst, `{"x":[`...)
 	for i, v := range s.x {
 		if i > 0 {
@@ -224,27 +262,58 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 	return append(dst, '}'), nil
 }
 
+// space are the ASCII characters that separate entries.
+var space = [' ' + 1]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
+
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
 // lines reads the lines of a stream that are not empty.
 type lines struct {
 	in      *bufio.Reader
 	limited *limitedReader
 	n       int
+	reuse   bool // a line is valid until the next one only
+	long    []byte
 }
 
-func newLines(l *limitedReader) lines { return lines{in: bufio.NewReader(l), limited: l} }
+func newLines(l *limitedReader) lines { return lines{in: bufio.NewReaderSize(l, 64<<10), limited: l} }
 
 func (j *lines) read() (line, error) {
 	for {
 		j.limited.n = 0
-		b, err := j.in.ReadBytes('\n')
+		b, err := j.next()
 		if err != nil && (err != io.EOF || len(b) == 0) {
 			return line{}, err
 		}
 		j.n++
 		if b = bytes.TrimSpace(b); len(b) > 0 {
+			if !j.reuse {
+				b = bytes.Clone(b)
+			}
 			return line{number: j.n, text: b}, nil
 		}
 	}
+}
+
+// next returns the next line with its end, in memory that the one after it takes.
+func (j *lines) next() ([]byte, error) {
+	b, err := j.in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return b, err
+	}
+	j.long = append(j.long[:0], b...)
+	for err == bufio.ErrBufferFull {
+		b, err = j.in.ReadSlice('\n')
+		j.long = append(j.long, b...)
+	}
+	return j.long, err
 }
 
 // limitedReader bounds the size of a row, which is read into memory as a whole.

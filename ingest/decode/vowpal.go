@@ -124,6 +124,7 @@ func (s *vwRows) label(l line) string {
 
 func (s *vwRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
+	s.reuse = true // there is one row at a time from here on
 	d := s.d
 	if len(d.schema.Columns) > 0 {
 		return nil

@@ -14,6 +14,9 @@ import (
 // Proto returns a schema in the language of Protocol Buffers, and what it imports, as a
 // decode.Writer has it: a FileDescriptorSet in base64.
 func Proto(ctx context.Context, text string, imports map[string]string) (string, error) {
+	if set := described(text); set != "" {
+		return set, nil
+	}
 	const name = "schema.proto"
 	files := map[string]string{name: text}
 	for path, text := range imports {
@@ -43,4 +46,22 @@ func Proto(ctx context.Context, text string, imports map[string]string) (string,
 	add(made[0])
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(&set)
 	return base64.StdEncoding.EncodeToString(b), err
+}
+
+// described returns the FileDescriptorSet of a file that is a FileDescriptorProto in base64, as
+// the serializers for Python register it, and which some registries return as it is. It returns
+// "" for other texts, and for files with imports.
+func described(text string) string {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return ""
+	}
+	f := new(descriptorpb.FileDescriptorProto)
+	if proto.Unmarshal(b, f) != nil || len(f.MessageType) == 0 || len(f.Dependency) > 0 {
+		return ""
+	}
+	if b, err = (proto.MarshalOptions{Deterministic: true}).Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{f}}); err != nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(b)
 }

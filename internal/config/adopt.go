@@ -15,6 +15,8 @@ func (v *validation) adopt() {
 		excluded("learner.task", "which of two models is better shows in their errors, and novelty learns without labels")
 	case v.Learner.KernelMetric != "":
 		excluded("learner.kernel.metric", "a metric is for given columns")
+	case v.Input.Sparse > 0:
+		excluded("input.sparse", "every input is hashed by its name, and none has to be adopted")
 	case v.Input.Missing == "quarantine":
 		excluded("input.missing", "records from before a column came do not have it: want impute or zero")
 	case len(v.Input.Columns.Names()) > 0:

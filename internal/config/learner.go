@@ -124,8 +124,9 @@ type Learner struct {
 
 	// Numbers as normal scores, of the quantiles of the first rows. auto: those of more than
 	// 33 values, if the warm-up finds a smaller leave-one-out error so, which helps with
-	// long tails; see docs/columns.md. off: only columns of type numeric:normal.
-	NormalScores string `key:"normal_scores" default:"off" oneof:"off auto"`
+	// long tails; an existing model keeps what it was created with. off: only columns of
+	// type numeric:normal. See docs/columns.md.
+	NormalScores string `key:"normal_scores" default:"auto" oneof:"auto off"`
 
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good

@@ -56,16 +56,27 @@ func TestConceptsComeBackExchanged(t *testing.T) {
 	}
 }
 
-var whole = flag.Bool("whole", false, "learn three concepts to their ends")
+var whole = flag.Bool("whole", false, "learn three concepts to their ends, with dsg and cdsg too")
 
 // TestLearnerComesCloseToTheBayesError checks what the demo documents for the
 // 10,000 examples before each change of concept: two of them, each of which is learned in
-// half of its examples; with -whole, three from the first example on.
+// half of its examples; with -whole, three from the first example on, by the algorithms of the
+// papers too.
 func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learns 50,000 examples")
 	}
-	l, err := learner.New(learner.Config{})
+	algorithms := []string{"newton"}
+	if *whole {
+		algorithms = append(algorithms, "dsg", "cdsg")
+	}
+	for _, algorithm := range algorithms {
+		t.Run(algorithm, func(t *testing.T) { comesClose(t, learner.Config{Algorithm: algorithm}) })
+	}
+}
+
+func comesClose(t *testing.T, c learner.Config) {
+	l, err := learner.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +101,7 @@ func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 		}
 		if i%Period == 0 {
 			p := l.Progress().Recent
+			t.Logf("before example %d: error %.4f, linear %.4f", i, p.Model.Error, p.Linear.Error)
 			if p.Model.Error > Bayes+0.05 || p.Model.Error > 0.6*p.Linear.Error {
 				t.Errorf("before example %d: error %v, linear %v", i, p.Model.Error, p.Linear.Error)
 			}

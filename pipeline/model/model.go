@@ -31,6 +31,9 @@ type Config struct {
 	// keeps what it has.
 	AutoMixture bool
 
+	// AutoScores says the same of Learner.NormalScores.
+	AutoScores bool
+
 	Passed record.Passed // what predictions have from their inputs
 	Form   record.Form   // of new predictions; those that are published again have that of the first time
 	Values record.Values // what may be shown of invalid records

@@ -43,8 +43,8 @@ func (c Config) Options() ([]byte, error) {
 // records as it has since it was created. One from before columns had types has numeric
 // columns, and rejects missing values; one from before objects and lists were columns by
 // path rejects these; one from before inputs were monitored has no monitor, unless another
-// than the default is configured; one without a mixture has none unless one is configured. It
-// returns the options that c has then.
+// than the default is configured; one without a mixture has none unless one is configured, and
+// one without normal scores has none. It returns the options that c has then.
 func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {
 		return c.Options()
@@ -56,8 +56,8 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if l, err := record.ReadLearner(have); err == nil && l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
 		c.Learner.Monitor = 0
 	}
-	if l, err := record.ReadLearner(have); err == nil && c.AutoMixture {
-		c.Learner.Mixture = l.Mixture
+	if l, err := record.ReadLearner(have); err == nil {
+		c.keepChoices(l)
 	}
 	c.Decode.Depth = was.Depth
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
@@ -67,6 +67,16 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 		}
 	}
 	return c.Options()
+}
+
+// keepChoices gives c what was chosen for the model of l, unless something is configured.
+func (c *Config) keepChoices(l learner.Config) {
+	if c.AutoMixture {
+		c.Learner.Mixture = l.Mixture
+	}
+	if c.AutoScores {
+		c.Learner.NormalScores = l.NormalScores
+	}
 }
 
 // SameOptions returns an error that names the differences, if there are any.

@@ -41,9 +41,10 @@ func (s *Start) Is(have *modellog.Start) bool {
 	return have != nil && have.Is(&modellog.Start{Kind: s.Kind(), SHA256: s.SHA256})
 }
 
-// KeepMixture gives c the mixture of the snapshot of s, or none, unless one is configured.
-func (s *Start) KeepMixture(c *Config) {
-	if s == nil || s.Snapshot == nil || !c.AutoMixture {
+// KeepChoices gives c the mixture and the normal scores of the snapshot of s, or none, unless
+// they are configured.
+func (s *Start) KeepChoices(c *Config) {
+	if s == nil || s.Snapshot == nil {
 		return
 	}
 	file, err := snapshot.Decode(s.Snapshot, 0)
@@ -51,6 +52,6 @@ func (s *Start) KeepMixture(c *Config) {
 		return // a start says what is wrong
 	}
 	if l, err := record.ReadLearner(file.Config); err == nil {
-		c.Learner.Mixture = l.Mixture
+		c.keepChoices(l)
 	}
 }

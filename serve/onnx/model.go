@@ -56,7 +56,7 @@ var unwritten = []struct{ array, is string }{
 // written are the arrays that a graph is made of.
 var written = []string{
 	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "decision", "intervals", "variance", "posterior",
-	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients",
+	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor",
 }
 
 func newModel(s *snapshot.Snapshot) (*model, error) {

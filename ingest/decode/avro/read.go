@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -52,7 +53,13 @@ func (p *Plan) record(n *node, depth int) error {
 			if len(p.b)-p.i < 8 {
 				return errEnd
 			}
-			p.out = append(p.out, leaf.Leaf{Name: f.name, Role: f.role, Target: f.target, Kind: leaf.Number, Num: math.Float64frombits(binary.LittleEndian.Uint64(p.b[p.i:]))})
+			if len(p.out) == cap(p.out) {
+				p.out = slices.Grow(p.out, len(n.children))
+			}
+			p.out = p.out[:len(p.out)+1]
+			l := &p.out[len(p.out)-1] // a whole Leaf would be written twice
+			l.Name, l.Role, l.Target, l.Kind, l.Text = f.name, f.role, f.target, leaf.Number, nil
+			l.Num = math.Float64frombits(binary.LittleEndian.Uint64(p.b[p.i:]))
 			p.i += 8
 			continue
 		}

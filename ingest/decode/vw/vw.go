@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"unicode"
 )
 
 // Example is one line. Its slices are parts of the line or of the Reader's memory.
@@ -69,7 +70,15 @@ func (r *Reader) Read(line []byte) (e Example, err error) {
 // head reads what is before the features. The last word is the tag if it touches the |, or
 // begins with a quote.
 func (e *Example) head(b []byte) error {
-	words := bytes.Fields(b)
+	var room [5][]byte // one more than there may be
+	words := room[:0]
+	for rest := bytes.TrimSpace(b); len(rest) > 0 && len(words) < len(room); rest = bytes.TrimSpace(rest) {
+		end := bytes.IndexFunc(rest, unicode.IsSpace)
+		if end < 0 {
+			end = len(rest)
+		}
+		words, rest = append(words, rest[:end]), rest[end:]
+	}
 	if n := len(words); n > 0 && (words[n-1][0] == '\'' || !space(b[len(b)-1])) {
 		e.Tag, words = bytes.TrimPrefix(words[n-1], []byte("'")), words[:n-1]
 	}
@@ -83,7 +92,7 @@ func (e *Example) head(b []byte) error {
 		e.Label = words[0]
 	case 0:
 	default:
-		return fmt.Errorf("%d words before the first |: want a label, a weight and a tag at most", len(words))
+		return fmt.Errorf("%d words or more before the first |: want a label, a weight and a tag at most", len(words))
 	}
 	if bytes.IndexByte(e.Label, ':') >= 0 || bytes.IndexByte(e.Label, ',') >= 0 {
 		return fmt.Errorf("the label %.40q is that of another reduction: want a number or a name", e.Label)

@@ -121,7 +121,7 @@ func (f *F1) Add(p []float64, class int, weight float64) {
 
 // Step sets Rule from the rows so far, and then ages them by a number of rows.
 func (f *F1) Step(rows int) {
-	f.Rule = f.best()
+	f.Rule = f.smoothed()
 	keep := 1 - min(1, float64(rows)/window)
 	for _, c := range f.counts {
 		for i := range c {
@@ -132,8 +132,9 @@ func (f *F1) Step(rows int) {
 	}
 }
 
-// best returns the best Rule for the counts: class 1 from a bucket on, or class 0 below it.
-func (f *F1) best() Rule {
+// best returns the best Rule for the counts: class 1 from a bucket on, or class 0 below it;
+// the rarer class and its weight; and the F1.
+func (f *F1) best() (r Rule, rare int, weight, most float64) {
 	var sums [2]float64
 	for class, c := range f.counts {
 		for _, n := range c {
@@ -141,13 +142,13 @@ func (f *F1) best() Rule {
 		}
 	}
 	if min(sums[0], sums[1]) < least {
-		return Rule{}
+		return Rule{}, 0, 0, 0
 	}
-	rare := 1
+	rare = 1
 	if sums[0] < sums[1] {
 		rare = 0
 	}
-	r, most, hits, misses := Rule{}, 0.0, 0.0, 0.0
+	hits, misses := 0.0, 0.0
 	for i := range ranking.Buckets - 1 {
 		b, next := ranking.Buckets-1-i, ranking.Buckets-1-i
 		if rare == 0 {
@@ -164,7 +165,7 @@ func (f *F1) best() Rule {
 			r, most = Rule{bucket: next}, score
 		}
 	}
-	return r
+	return r, rare, sums[rare], most
 }
 
 // Save adds the counts to the resuming part of a State.

@@ -38,6 +38,7 @@ func (m *Mixture) Learn(h *target.Head, x []float32, of sparse.Row, last, y targ
 	for i := range m.now.stacks {
 		m.now.stacks[i].solve()
 	}
+	m.solveFactor()
 	m.setStatic(h)
 }
 
@@ -114,6 +115,9 @@ func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64,
 	copy(m.theta, theta)
 	m.now.check(s)
 	m.Static = v
+	if len(m.factor) > 0 && v.Factor > 0 {
+		m.factor[0] = v.Factor
+	}
 	if columnFactors != nil {
 		m.factors = slices.Clone(columnFactors)
 	}

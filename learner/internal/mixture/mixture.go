@@ -51,6 +51,7 @@ type Mixture struct {
 	prior, staticPrior []float64
 
 	theta      []float64 // factors of the stacks
+	factor     []float64 // that of a scorer; empty without classes
 	now, ahead *rows     // after the rows learned, and after those predicted
 	Static     Static
 	factors    []float64 // roots of the column weights; nil before the first fit
@@ -115,6 +116,9 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 	m.staticPrior = slices.Repeat([]float64{(1 - enginePrior) / float64(len(m.static)-1)}, len(m.static))
 	m.prior[0], m.staticPrior[0] = enginePrior, enginePrior
 	m.theta = make([]float64, m.targets*len(stackForgetting)*(1+m.experts))
+	if h.Task == target.Classification {
+		m.factor = []float64{1}
+	}
 	m.now, m.ahead = m.layout(m.theta), m.layout(m.theta)
 	m.now.start()
 	m.awake, m.broken = make([]bool, m.experts), make([]bool, m.experts)

@@ -19,6 +19,7 @@ type rows struct {
 	served  []Weights // of the experts that a scorer has
 	stacks  []stack   // targets × stackForgetting
 	bins    []calibration
+	factor  factor    // of a scorer for classes
 	tallies []float64 // targets × (experts + others) × tallyFields
 }
 
@@ -41,7 +42,7 @@ func (m *Mixture) layout(theta []float64) *rows {
 	g, e := m.targets, m.experts
 	inputs := 1 + e
 	size := 2 + 3*g + g*e + g*(WeightsSize(e)+WeightsSize(1+len(stackForgetting))+WeightsSize(len(m.static))) +
-		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + g*(e+others)*tallyFields
+		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + factorSize(m.task) + g*(e+others)*tallyFields
 	r := &rows{all: make([]float64, size)}
 	rest := r.all
 	cut := func(n int) []float64 {
@@ -62,6 +63,7 @@ func (m *Mixture) layout(theta []float64) *rows {
 	for range m.twins {
 		r.bins = append(r.bins, newCalibration(cut(2*bins)))
 	}
+	r.factor = newFactor(m.factor, cut(factorSize(m.task)))
 	r.tallies = cut(g * (e + others) * tallyFields)
 	return r
 }

@@ -16,6 +16,10 @@ type Static struct {
 	Engine []float64 // share of the engine in each score
 	Linear []float32 // scores × (inputs + 1): what is added, the last is the intercept
 
+	// Factor is that of the scores of classes, which the numbers above and below contain: see
+	// type factor. 1 for a regression.
+	Factor float64
+
 	// Coef are coefficients of the random features that the machines have in common, each
 	// times the share of its machine: 2 rows for each random feature × scores.
 	Coef []float32
@@ -81,6 +85,10 @@ func (m *Mixture) setStatic(h *target.Head) {
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
 	}
+	m.Static.Factor = 1
+	if len(m.factor) > 0 {
+		m.Static.Factor = m.factor[0]
+	}
 	m.Static.Engine, m.Static.Linear = make([]float64, k), make([]float32, k*n)
 	if m.sparse != nil {
 		m.Static.Sparse, m.Static.SparseCoef = make([]float64, k), m.sparse.Coef
@@ -92,6 +100,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 		if m.sparse == nil { // otherwise the engine sees little of the inputs
 			keepEngine(shares)
 		}
+		scale(shares, m.Static.Factor)
 		clear(sum)
 		for i, e := range m.static {
 			if e == 0 || !m.staticAwake[i] {
@@ -161,6 +170,9 @@ func (s *Static) Save(a *state.Arrays) {
 	state.Put(a, "mixture.engine", k, s.Engine)
 	state.Put(a, "mixture.linear", max(1, len(s.Linear)/k), s.Linear)
 	state.Put(a, "mixture.coefficients", k, s.Coef)
+	if len(s.Engine) > 0 && s.Factor != 1 {
+		state.Put(a, "mixture.factor", 1, []float64{s.Factor})
+	}
 	if s.Sparse != nil {
 		state.Put(a, "sparse.shares", k, s.Sparse)
 		state.Put(a, "sparse.coefficients", k, s.SparseCoef)
@@ -181,7 +193,7 @@ func (s *Static) loadSparse(from *state.Reader, scores int) {
 	slots := len(s.SparseCoef) / scores
 	from.Require(slots > 0 && slots&(slots-1) == 0, "sparse.coefficients: %d slots, want a power of 2", slots)
 	for _, v := range s.Sparse {
-		from.Require(v >= 0 && v <= 1.001, "sparse.shares: a share is %v", v)
+		from.Require(v >= 0 && v <= 1.001*s.Factor, "sparse.shares: a share is %v", v)
 	}
 	for _, v := range s.SparseCoef {
 		from.Require(math.Abs(float64(v)) < mostStatic, "sparse.coefficients: a coefficient is %v", v)
@@ -211,6 +223,7 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	m.Engine = state.Take[float64](s, "mixture.engine", 1, scores)
 	m.Linear = state.Take[float32](s, "mixture.linear", scores, inputs+1)
 	m.Coef = state.Take[float32](s, "mixture.coefficients", state.AnySize, scores)
+	m.loadFactor(s)
 	m.loadSparse(s, scores)
 	if s.Err != nil {
 		return m
@@ -219,7 +232,7 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	s.Require(len(m.Coef)%size == 0 && len(m.Coef)/size <= mostBlocks, "mixture.coefficients: %d of them", len(m.Coef))
 	s.Require(len(m.Coef) == 0 || inputs > 0, "mixture: random features without inputs")
 	for _, v := range m.Engine {
-		s.Require(v >= 0 && v <= 1.001, "mixture.engine: a share is %v", v)
+		s.Require(v >= 0 && v <= 1.001*m.Factor, "mixture.engine: a share is %v", v)
 	}
 	for _, v := range m.Linear {
 		s.Require(math.Abs(float64(v)) < mostStatic, "mixture.linear: a coefficient is %v", v)

@@ -68,6 +68,7 @@ func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, we
 			r.bins[i].learn(m.f[of], weight, class == 1)
 		}
 	}
+	m.learnFactor(h, served, class, weight)
 	losses := m.w[:len(outerPrior)]
 	losses[0] = -float64(weight * logOf(m.inner[class]))
 	for s := range stackForgetting {

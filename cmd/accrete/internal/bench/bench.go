@@ -29,6 +29,8 @@ type Command struct {
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/alone (without the mixture), ridge, all/mixture, all/adagrad or dsg/rate."`
 	Efforts    []string `placeholder:"NUMBER" help:"Run newton with these efforts, as newton/effort:8, without the mixture; with --plots also draws their errors against the examples per CPU-second, to effort.svg."`
+	Peers      []string `placeholder:"NAME" help:"Also run learners of other projects on the same rows in the same order, in Python and where they are installed: all, or some of arf, amf, hoeffding and linear of River, vw, vw-quadratic and vw-nn of Vowpal Wabbit, rff-sgd of scikit-learn, and lightgbm, in batch. Without --algorithms and --efforts beside newton with three efforts, eigenpro and ridge. See docs/comparison.md for their versions."`
+	Python     string   `default:"python3" placeholder:"COMMAND" help:"Python interpreter of --peers (${default})."`
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
@@ -62,6 +64,7 @@ The papers' large sets are run from files of LIBSVM's collection, with the paper
 func (Command) Examples() string {
 	return `
 accrete bench testdata --plots pictures
+accrete bench data --sets letter,kin40k --peers all
 accrete bench testdata --sets kin40k --loss quantile:0.9
 accrete bench testdata --sets kin40k,flights --algorithms newton --intervals 0.9 --orders 3
 accrete bench testdata --sets spam --costs '{"1": 5}'
@@ -99,6 +102,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 	if len(names) > 0 {
 		return names, nil
 	}
+	if len(c.Peers) > 0 {
+		return besidePeers, nil
+	}
 	return slices.DeleteFunc(contenders(c.options("", s.task)), func(name string) bool {
 		_, err := c.options(name, s.task).Effective()
 		return err != nil
@@ -123,7 +129,7 @@ func (c *Command) priced(s *set) error {
 
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}
@@ -184,6 +190,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("--intervals: %w", c.intervalsError())
 	case c.effortsError() != nil:
 		return c.effortsError()
+	case c.peersError() != nil:
+		return c.peersError()
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
@@ -194,6 +202,13 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 			left := display.Left(time.Since(start), float64(s.at)/float64(s.of))
 			progress.Update(fmt.Sprintf("%s: %s, data set %d of %d%s", s.name, algorithm, s.at+1, s.of, left), nil)
 		})
+		if err == nil && len(c.Peers) > 0 {
+			progress.Update(s.name+": peers", nil)
+			var first *set
+			if first, err = c.ordered(s, 0); err == nil {
+				r.Peers, err = c.runPeers(ctx, e, first)
+			}
+		}
 		if err == nil {
 			reports = append(reports, r)
 		}

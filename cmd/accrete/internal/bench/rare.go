@@ -28,7 +28,8 @@ func (c *Command) rareError() error {
 // the others, that remain.
 func (c *Command) rarer(s *set, seed uint64) (*set, error) {
 	o, schema := *s, *s.schema
-	name, isRare := "greatest", func(decode.Row) bool { return false }
+	name := "greatest"
+	var isRare func(decode.Row) bool
 	switch {
 	case s.task == learner.Classification:
 		class := c.rareClass(s)

@@ -18,6 +18,7 @@ type report struct {
 	Targets   int             `json:"targets"`
 	Baselines watch.Baselines `json:"baselines"` // progressive
 	Results   []result        `json:"results"`
+	Peers     []peer          `json:"peers,omitempty"`
 }
 
 type result struct {
@@ -74,6 +75,7 @@ func (c *Command) text(reports []report) string {
 				fmt.Fprintf(&b, " %9.4f %11.4g", v.Coverage, v.Width)
 			}
 		}
+		b.WriteString(peersText(r, len(r.Results) > 0 && r.Results[0].Test == nil))
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)
 		row("no change", r.Baselines.NoChange)

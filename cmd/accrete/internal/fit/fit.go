@@ -54,7 +54,7 @@ type Command struct {
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
 
-	NormalScores string `default:"off" enum:"off,auto" help:"Numbers as normal scores. auto: those of more than 33 values, if the leave-one-out error of the first rows is smaller so, as with long tails. off: only columns of type numeric:normal (${default})."`
+	NormalScores string `default:"auto" enum:"auto,off" help:"Numbers as normal scores. auto: those of more than 33 values, if the leave-one-out error of the first rows is smaller so, as with long tails. off: only columns of type numeric:normal (${default})."`
 
 	Folds       int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
 	Effort      string  `default:"256" placeholder:"NUMBER|auto" help:"Rows of the window that the steps of newton visit for each example, from 1 to 1024: fewer are faster and less accurate, see docs/effort.md. auto: 256, or less if labels are mostly noise (${default})."`

@@ -50,6 +50,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   c.Learner.Mixture == "auto",
+		AutoScores:    of.NormalScores,
 		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),

@@ -1,0 +1,141 @@
+package decode
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"io"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// csvReader reads the records of a CSV file. A line without quotes is a record, which it
+// splits itself, without allocating; encoding/csv reads the others, line by line.
+type csvReader struct {
+	in     *bufio.Reader
+	comma  byte
+	reuse  bool // the cells of a record are valid until the next one only
+	valid  bool // all cells of the record are valid UTF-8; false: they may be
+	line   int  // lines read
+	cells  []string
+	long   []byte      // a line that is longer than the buffer of in
+	err    error       // of in, after the last line
+	quoted *csv.Reader // reads from feed
+	fed    []byte      // what feed gives next
+	given  int         // lines that quoted has been given
+}
+
+func newCSVReader(r io.Reader, comma rune) *csvReader {
+	c := &csvReader{in: bufio.NewReaderSize(r, 64<<10), comma: byte(comma)}
+	c.quoted = csv.NewReader(feed{c})
+	c.quoted.Comma = comma
+	c.quoted.FieldsPerRecord = -1 // its caller counts
+	return c
+}
+
+// read returns the cells of the next record that is not an empty line, and the line in which
+// it begins.
+func (c *csvReader) read() (cells []string, line int, err error) {
+	for {
+		b, err := c.next()
+		if err != nil {
+			return nil, 0, err
+		}
+		if bytes.IndexByte(b, '"') >= 0 {
+			c.valid = false
+			return c.readQuoted(b)
+		}
+		b = ended(b)
+		if len(b) > 0 {
+			c.valid = utf8.Valid(b)
+			return c.split(b), c.line, nil
+		}
+	}
+}
+
+// readQuoted returns the record that begins with a line.
+func (c *csvReader) readQuoted(first []byte) (cells []string, line int, err error) {
+	without := c.line - 1 - c.given // lines that quoted does not know of
+	c.fed = first
+	c.given++
+	cells, err = c.quoted.Read()
+	if parse, ok := err.(*csv.ParseError); ok {
+		parse.StartLine += without
+		parse.Line += without
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	line, _ = c.quoted.FieldPos(0)
+	return cells, line + without, nil
+}
+
+// ended returns a line without its end.
+func ended(b []byte) []byte {
+	if n := len(b); n > 0 && b[n-1] == '\n' {
+		b = b[:n-1]
+	}
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		b = b[:n-1]
+	}
+	return b
+}
+
+// split returns the cells of a line.
+func (c *csvReader) split(b []byte) []string {
+	if !c.reuse {
+		b, c.cells = bytes.Clone(b), nil
+	}
+	text := unsafe.String(unsafe.SliceData(b), len(b))
+	cells := c.cells[:0]
+	from := 0
+	for i := range b {
+		if b[i] == c.comma {
+			cells = append(cells, text[from:i])
+			from = i + 1
+		}
+	}
+	c.cells = append(cells, text[from:])
+	return c.cells
+}
+
+// next returns the next line with its end, or the error after the last one.
+func (c *csvReader) next() ([]byte, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	b, err := c.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		c.long = append(c.long[:0], b...)
+		for err == bufio.ErrBufferFull {
+			b, err = c.in.ReadSlice('\n')
+			c.long = append(c.long, b...)
+		}
+		b = c.long
+	}
+	if err != nil {
+		if c.err = err; len(b) == 0 || err != io.EOF {
+			return nil, err
+		}
+	}
+	c.line++
+	return b, nil
+}
+
+// feed gives encoding/csv one line at a time, so that it reads no more than its record.
+type feed struct{ *csvReader }
+
+func (f feed) Read(p []byte) (int, error) {
+	c := f.csvReader
+	if len(c.fed) == 0 {
+		b, err := c.next()
+		if err != nil {
+			return 0, err
+		}
+		c.fed = b
+		c.given++
+	}
+	n := copy(p, c.fed)
+	c.fed = c.fed[n:]
+	return n, nil
+}

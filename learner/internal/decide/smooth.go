@@ -1,0 +1,104 @@
+package decide
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+const (
+	// trust is the weight of the rows of the rarer class at which a Rule is halfway between
+	// the best one for these rows and the one for their calibrated probabilities. Chosen by
+	// trial on generated streams (docs/imbalance.md).
+	trust = 200
+
+	// slopePrior and shiftPrior are how strongly the calibration is held to the probabilities
+	// as they are. Chosen by trial, likewise.
+	slopePrior, shiftPrior = 20, 0.5
+
+	calibrationSteps = 8
+	longestStep      = 1 // of slope and shift
+	converged        = 1e-6
+	leastSlope       = 0.05 // at which the order of the probabilities means next to nothing
+	mostLogOdds      = 22   // those of the outer buckets
+)
+
+// smoothed returns the Rule that best finds, moved towards the one that a model would have
+// whose probabilities are right: half the F1 is then the best threshold (Lipton, Elkan and
+// Naryanaswamy 2014, theorem 1). The best bucket for a few rows of the class fits their noise.
+func (f *F1) smoothed() Rule {
+	r, rare, weight, most := f.best()
+	if weight < few || r.bucket == 0 {
+		return r
+	}
+	half := vec.Log(most / (2 - most)) // the log odds of the probability most/2
+	if rare == 0 {
+		half = -half
+	}
+	z := max(-mostLogOdds, min(mostLogOdds, f.calibrate(rare).model(half)))
+	share := trust / (trust + weight)
+	r.bucket += int(math.Round(share * float64(ranking.Bucket(vec.Exp(z))-r.bucket)))
+	r.bucket = max(1, r.bucket)
+	return r
+}
+
+// calibration says which log odds of class 1 are right: middle + shift + slope (z - middle)
+// for those of the model, z. About the middle, slope and shift hardly depend on each other.
+type calibration struct{ middle, slope, shift float64 }
+
+// model returns the log odds of the model for which these are right.
+func (c calibration) model(right float64) float64 {
+	return c.middle + (right-c.middle-c.shift)/max(leastSlope, c.slope)
+}
+
+// calibrate returns the most likely calibration, by Newton's method (Platt 1999). The middle
+// is the mean of the rows of a class.
+func (f *F1) calibrate(class int) calibration {
+	c, weight := calibration{slope: 1}, 0.0
+	for b, n := range f.counts[class] {
+		c.middle, weight = c.middle+float64(n*logOdds[b]), weight+n
+	}
+	c.middle /= weight
+	for range calibrationSteps {
+		// The gradient and the second derivatives of the log likelihood and the prior.
+		g0, g1 := float64(slopePrior*(1-c.slope)), float64(-shiftPrior*c.shift)
+		h00, h01, h11 := float64(slopePrior), 0.0, float64(shiftPrior)
+		for b, ones := range f.counts[1] {
+			n := ones + f.counts[0][b]
+			if n == 0 {
+				continue
+			}
+			z := logOdds[b] - c.middle
+			p := 1 / (1 + vec.Exp(-c.middle-c.shift-float64(c.slope*z)))
+			residual, curvature := ones-float64(n*p), float64(n*float64(p*(1-p)))
+			g0, g1 = g0+float64(residual*z), g1+residual
+			curved := float64(curvature * z)
+			h00, h01, h11 = h00+float64(curved*z), h01+curved, h11+curvature
+		}
+		determinant := float64(h00*h11) - float64(h01*h01)
+		if !(determinant > 0) { // it is, but for rounding
+			break
+		}
+		slope := (float64(g0*h11) - float64(g1*h01)) / determinant
+		shift := (float64(g1*h00) - float64(g0*h01)) / determinant
+		scale := min(1, longestStep/max(math.Abs(slope), math.Abs(shift)))
+		c.slope, c.shift = c.slope+float64(scale*slope), c.shift+float64(scale*shift)
+		if max(math.Abs(slope), math.Abs(shift)) < converged {
+			break
+		}
+	}
+	return c
+}
+
+// logOdds are those in the middle of each bucket.
+var logOdds = func() (z [ranking.Buckets]float64) {
+	for b := range z {
+		z[b] = -mostLogOdds
+		if b > 0 && b < len(z)-1 {
+			z[b] = max(-mostLogOdds, min(mostLogOdds, vec.Log((ranking.Edge(b)+ranking.Edge(b+1))/2)))
+		}
+	}
+	z[len(z)-1] = mostLogOdds
+	return z
+}()
