@@ -31,7 +31,8 @@ type Served struct {
 	StateHash snapshot.Hash
 	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
 
-	offset int64 // of its MANIFEST in the log
+	offset int64  // of its MANIFEST in the log
+	reads  string // options and schema, as the snapshot has them
 
 	mu    sync.Mutex
 	model *learner.Model
@@ -52,6 +53,9 @@ func (s *Served) Observe(b *learner.Batch) {
 	defer s.mu.Unlock()
 	s.model.Observe(b)
 }
+
+// ReadsLike reports whether s and other read records in the same way, to the same rows.
+func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads }
 
 // Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }
@@ -240,7 +244,7 @@ func NewServed(s *snapshot.Snapshot) (*Served, error) {
 	}
 	out := &Served{
 		ID:  record.ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage, LearnedTo: s.LearnedTo},
-		Seq: s.Seq, StateHash: s.StateHash, model: model,
+		Seq: s.Seq, StateHash: s.StateHash, model: model, reads: string(s.Config) + "\n" + string(s.Schema),
 	}
 	out.Decode, err = record.ReadOptions(s.Config)
 	if out.Decode.Fixed = true; err != nil {

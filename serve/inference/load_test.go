@@ -3,7 +3,6 @@ package inference
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,13 +19,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 var (
-	swaps = flag.Int("swaps", 60, "how often the model is replaced under load (the documented figure is 10,000)")
-	idle  = flag.Int("idle", 200, "number of idle and slow connections (the documented figure is 10,000)")
-	wide  = flag.Int("features", 32, "random features of the model that is measured")
-	load  = flag.Duration("load", 0, "how long each kind of request is measured; 0 skips the measurement")
+	idle = flag.Int("idle", 200, "number of idle and slow connections (the documented figure is 10,000)")
+	wide = flag.Int("features", 32, "random features of the model that is measured")
+	load = flag.Duration("load", 0, "how long each kind of request is measured; 0 skips the measurement")
 )
 
 // listening serves the models that model returns on the loopback interface, as a scorer does.
@@ -98,94 +96,11 @@ func quantile(took []time.Duration, q float64) time.Duration {
 	return took[min(len(took)-1, int(q*float64(len(took))))]
 }
 
-// A model that is replaced while it answers fails no request, and every answer is wholly of
-// the model that it names. Each model is decoded again from its snapshot, as by a scorer.
-func TestSwapsUnderLoadFailNoRequest(t *testing.T) {
-	const row = `{"x":[0.3,-1]}`
-	var current atomic.Pointer[serve.Served]
-	want := map[int64]string{} // by step
-	var models []func() *serve.Served
-	for i := range 3 {
-		again := reloaded(t, 120+40*i)
-		m := again()
-		want[m.ID.Step] = want1(t, m, row)
-		models = append(models, again)
-	}
-	current.Store(models[0]())
-	addr := listening(t, current.Load)
-	answered := make(chan struct{})
-	check := func(b []byte) error {
-		var v struct {
-			Prediction json.RawMessage
-			Step       int64
-		}
-		if err := json.Unmarshal(b, &v); err != nil || want[v.Step] != string(v.Prediction) {
-			return fmt.Errorf("%s: want %s (%v)", b, want[v.Step], err)
-		}
-		select {
-		case answered <- struct{}{}:
-		default:
-		}
-		return nil
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	go func() {
-		defer stop()
-		for i := range *swaps {
-			current.Store(models[i%len(models)]())
-			for range 8 {
-				select {
-				case <-answered:
-				case <-t.Context().Done():
-				}
-			}
-		}
-	}()
-	start := time.Now()
-	took := hammer(ctx, t, 4, "http://"+addr+"/predict", []byte(row), check)
-	t.Logf("%d swaps, %d requests in %v: median %v, 99%% %v", *swaps, len(took), time.Since(start).Round(time.Millisecond), quantile(took, .5), quantile(took, .99))
-	if *load == 0 {
-		return
-	}
-	quiet, end := context.WithTimeout(t.Context(), time.Since(start))
-	defer end()
-	took = hammer(quiet, t, 4, "http://"+addr+"/predict", []byte(row), check)
-	t.Logf("without swaps: %d requests, median %v, 99%% %v", len(took), quantile(took, .5), quantile(took, .99))
-}
-
-// want1 returns the JSON of the prediction for a row.
-func want1(t *testing.T, m *serve.Served, row string) string {
-	p := want(t, m, []string{row})
-	b, err := json.Marshal(p.Row(0)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
-// reloaded returns a function that decodes a model of that many rows again.
-func reloaded(t *testing.T, n int) func() *serve.Served {
-	rng := rand.New(rand.NewPCG(uint64(n), 4))
-	var records []string
-	for range n {
-		a, b := rng.NormFloat64(), rng.NormFloat64()
-		records = append(records, fmt.Sprintf(`{"x":[%v,%v],"y":%v}`, a, b, a*b))
-	}
-	s := snapshotOf(t, learner.Config{Task: learner.Regression}, decode.Config{}, records)
-	return func() *serve.Served {
-		m, err := serve.NewServed(s)
-		if err != nil {
-			panic(err)
-		}
-		return m
-	}
-}
-
 // Connections that say nothing, or only a part of a request, do not keep others waiting.
 func TestIdleAndSlowConnections(t *testing.T) {
 	m := dense(t)
 	addr := listening(t, func() *serve.Served { return m })
-	measure := func(what string) {
+	measure := func(what string) time.Duration {
 		t.Helper()
 		ctx, stop := context.WithTimeout(t.Context(), max(*load, 50*time.Millisecond))
 		defer stop()
@@ -194,14 +109,17 @@ func TestIdleAndSlowConnections(t *testing.T) {
 			t.Errorf("%s: no request was answered", what)
 		}
 		t.Logf("%s: %d requests, median %v, 99%% %v", what, len(took), quantile(took, .5), quantile(took, .99))
+		return quantile(took, .99)
 	}
-	measure("alone")
+	alone := measure("alone")
+	var quiet []net.Conn
 	for i := range *idle {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatalf("connection %d: %v", i, err)
 		}
 		defer c.Close()
+		quiet = append(quiet, c)
 		slow := "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{\"x\":"
 		if i%4 == 1 {
 			slow = slow[:i%50] // a part of the head
@@ -212,7 +130,18 @@ func TestIdleAndSlowConnections(t *testing.T) {
 			}
 		}
 	}
-	measure(fmt.Sprintf("beside %d idle and slow connections", *idle))
+	beside := measure(fmt.Sprintf("beside %d idle and slow connections", *idle))
+	if *load == 0 {
+		return
+	}
+	for _, c := range quiet {
+		c.Close()
+	}
+	alone = (alone + measure("alone again")) / 2
+	ratio := float64(beside) / float64(alone)
+	if t.Logf("99%% of the requests take %.2f times as long beside them", ratio); ratio > 1.2 {
+		t.Errorf("99%% of the requests take %.2f times as long beside idle and slow connections, want at most 1.2 times", ratio)
+	}
 }
 
 // TestLoad measures requests of one row and of 256, on the loopback interface and with the
@@ -221,7 +150,10 @@ func TestLoad(t *testing.T) {
 	if *load == 0 {
 		t.Skip("it measures: -load 10s")
 	}
-	m := tenInputs(t)
+	m, err := serve.NewServed(tenInputsOf(t, learner.Config{Task: learner.Regression, Algorithm: "cdsg", MaxFeatures: *wide, BlockSize: *wide}, 300))
+	if err != nil {
+		t.Fatal(err)
+	}
 	addr := listening(t, func() *serve.Served { return m })
 	rows := make([]string, 256)
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -259,16 +191,39 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// tenInputs is a model of ten inputs.
-func tenInputs(t testing.TB) *serve.Served {
+// tenInputsOf is a model of ten inputs, learned from that many rows.
+func tenInputsOf(t testing.TB, c learner.Config, rows int) *snapshot.Snapshot {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var records []string
-	for range max(300, 4**wide) {
+	for range rows {
 		var x []string
 		for range 10 {
 			x = append(x, fmt.Sprintf("%.4f", rng.NormFloat64()))
 		}
 		records = append(records, fmt.Sprintf(`{"x":[%s],"y":%v}`, strings.Join(x, ","), rng.NormFloat64()))
 	}
-	return fitted(t, learner.Config{Task: learner.Regression, MaxFeatures: *wide}, decode.Config{}, records)
+	return snapshotOf(t, c, decode.Config{}, records)
+}
+
+// BenchmarkRowsTogether is what a row costs that is predicted alone, and together with others:
+// the most that gathering concurrent requests could save of each.
+func BenchmarkRowsTogether(b *testing.B) {
+	for _, features := range []int{32, 4096} {
+		m, err := serve.NewServed(tenInputsOf(b, learner.Config{Task: learner.Regression, Algorithm: "cdsg", MaxFeatures: features, BlockSize: features}, 300))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range []int{1, 4, 16, 64} {
+			b.Run(fmt.Sprintf("features=%d/rows=%d", features, n), func(b *testing.B) {
+				var batch learner.Batch
+				for range b.N / n {
+					batch.Reset(10)
+					for range n {
+						batch.Append(make([]float64, 10), learner.Label{}, 1)
+					}
+					m.Predict(&batch)
+				}
+			})
+		}
+	}
 }

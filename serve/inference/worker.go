@@ -25,7 +25,8 @@ type worker struct {
 }
 
 // workers returns a function that gives a worker of a model, and a function to give it
-// back.
+// back. A worker of the model before, which reads rows in the same way, keeps its decoder and
+// its memory: a new snapshot does not cost the requests at work a decoder each.
 func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 	var pool sync.Pool
 	back := func(w *worker) {
@@ -34,15 +35,24 @@ func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 		}
 	}
 	return func(m *serve.Served) (*worker, func(*worker)) {
-		if w, ok := pool.Get().(*worker); ok && w.model == m {
+		w, ok := pool.Get().(*worker)
+		switch {
+		case ok && w.model == m:
+			return w, back
+		case ok && w.model.ReadsLike(m):
+			w.model, w.encoder = m, newEncoder(m, p)
 			return w, back
 		}
 		d, err := decode.New(m.Decode.AsJSON(), m.Schema)
 		if err != nil {
 			return nil, nil // impossible: the learner has read with it
 		}
-		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes).Passing(p)}, back
+		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: newEncoder(m, p)}, back
 	}
+}
+
+func newEncoder(m *serve.Served, p record.Passed) *record.Encoder {
+	return record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes).Passing(p)
 }
 
 // begin returns a worker without rows.
