@@ -67,7 +67,8 @@ func writeStream(path string) error {
 
 // learn returns the error of the model and of the linear baseline in each window.
 func learn() (model, linear []float64, err error) {
-	l, err := learner.New(learner.Config{Task: learner.Classification})
+	// What accrete configures by default.
+	l, err := learner.New(learner.Config{Task: learner.Classification, Mixture: true, NormalScores: true})
 	if err != nil {
 		return nil, nil, err
 	}
