@@ -28,30 +28,11 @@ func TestMixtureContinuesExactly(t *testing.T) {
 		}
 		values[i] = fmt.Sprintf(`{"a":%v,"b":%v,"site":"s%d","y":%q}`, a, rng.NormFloat64(), i%5, label)
 	}
-	c, in := kafkatest.Client(t), kafkatest.Name("sites")
-	kafkatest.Fill(t, c, in, 1, values[:333])
-	mixed := func(cfg model.Config) model.Config {
+	cfg := continuesExactly(t, values, 333, func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Algorithm: "all", Mixture: true, Kernel: "gaussian:1.5", MaxFeatures: 64, Costs: "f1"}
 		cfg.Decode = decode.Config{Label: "y", Key: "site", Infer: true, Missing: "impute"}
 		return cfg
-	}
-	cfg, ev := learntest.Config(c, "stopped", in)
-	cfg = mixed(cfg)
-	learnAll(t, cfg)
-	kafkatest.Fill(t, c, in, 1, values[333:])
-	learnAll(t, cfg)
-	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
-		t.Error("the second run did not begin at a snapshot")
-	}
-	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
-		t.Errorf("verify: %+v, %v", v, err)
-	}
-	whole, all := learntest.Config(c, "whole", in)
-	learnAll(t, mixed(whole))
-	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
-		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
-	}
-
+	})
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -73,4 +54,30 @@ func TestMixtureContinuesExactly(t *testing.T) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// continuesExactly has a learner stop after some of the records and continue, compares it with
+// one that learns all of them in one go, and verifies its history. It returns the
+// configuration of the first, which with has changed.
+func continuesExactly(t *testing.T, values []string, at int, with func(model.Config) model.Config) model.Config {
+	t.Helper()
+	c, in := kafkatest.Client(t), kafkatest.Name("continued")
+	kafkatest.Fill(t, c, in, 1, values[:at])
+	cfg, ev := learntest.Config(c, "stopped", in)
+	cfg = with(cfg)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, values[at:])
+	learnAll(t, cfg)
+	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
+		t.Error("the second run did not begin at a snapshot")
+	}
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+	whole, all := learntest.Config(c, "whole", in)
+	learnAll(t, with(whole))
+	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
+		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
+	}
+	return cfg
 }

@@ -9,11 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline/audit"
-	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/test/kafkatest"
-	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A learner of documents continues exactly after it was stopped, within a chunk of rows whose
@@ -33,30 +29,11 @@ func TestSparseInputsContinueExactly(t *testing.T) {
 		values[i] = label + " |" + line.String()
 	}
 	values[7] = "up | w1:x"
-	c, in := kafkatest.Client(t), kafkatest.Name("documents")
-	kafkatest.Fill(t, c, in, 1, values[:213])
-	sparse := func(cfg model.Config) model.Config {
+	cfg := continuesExactly(t, values, 213, func(cfg model.Config) model.Config {
 		cfg.Learner = learner.Config{Sparse: 12, Mixture: true, Kernel: "gaussian:1.5", MaxFeatures: 64}
 		cfg.Decode = decode.Config{Format: "vw", Sparse: true, Missing: "impute"}
 		return cfg
-	}
-	cfg, ev := learntest.Config(c, "stopped", in)
-	cfg = sparse(cfg)
-	learnAll(t, cfg)
-	kafkatest.Fill(t, c, in, 1, values[213:])
-	learnAll(t, cfg)
-	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
-		t.Error("the second run did not begin at a snapshot")
-	}
-	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
-		t.Errorf("verify: %+v, %v", v, err)
-	}
-	whole, all := learntest.Config(c, "whole", in)
-	learnAll(t, sparse(whole))
-	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
-		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
-	}
-
+	})
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
