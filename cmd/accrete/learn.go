@@ -54,6 +54,10 @@ accrete learn -c accrete.yaml --from history.csv.gz --from-offsets 2026-03-01T00
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
 
+// mapped is the part of the program's file that a learner has in memory, in bytes: the limit is
+// that of the process, and Go's does not count it.
+const mapped = 40 << 20
+
 func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	c, client, err := l.Open(e, "input.topics", "input.label")
 	if err != nil {
@@ -63,7 +67,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	registry, health := newRegistry()
 	w := watch.New(c.Model, e.Log, registry, health)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		w.Limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+		w.Limit = func(bytes int64) { debug.SetMemoryLimit(bytes - mapped) }
 	}
 	endpoint, err := l.endpoint(c, client, e, registry)
 	if err != nil {
