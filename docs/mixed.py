@@ -36,7 +36,7 @@ SETS = {
     "flights": ("nycflights13", "flights", "arr_delay", "year dep_time arr_time air_time hour minute"),
     "mlc_churn": ("modeldata", "mlc_churn", "churn", ""),
     "ratdat": ("ratdat", "complete", "weight", "record_id"),
-    "yrbss": ("openintro", "yrbss", "weight", ""),
+    "yrbss": ("openintro", "yrbss", "weight", "grade"),
 }
 PRODUCTS = {"products": False, "products_classes": True}
 STREAMS = {"movielens": "timestamp", "flights": None}  # by a column, or as they are

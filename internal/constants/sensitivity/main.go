@@ -1,6 +1,6 @@
 // Command sensitivity learns data sets of testdata with half and with twice the
 // value of each constant of the learner that was chosen by trial, and writes the
-// change of the progressive error into docs/constants.md:
+// change of the progressive error, or of what ways.go says, into docs/constants.md:
 //
 //	go run ./internal/constants/sensitivity
 //	go run ./internal/constants/sensitivity -only newton,ridge.lossDecay
@@ -26,11 +26,11 @@ const page = "docs/constants.md"
 
 func main() {
 	only := flag.String("only", "", "comma-separated packages or constants; empty: all")
-	way := flag.String("measure", "", "learn the sets this way, print the errors as JSON, and do nothing else")
+	of := flag.String("measure", "", "learn the sets of a constant, print the errors as JSON, and do nothing else")
 	flag.Parse()
 	var err error
-	if *way != "" {
-		err = printErrors(*way)
+	if *of != "" {
+		err = printErrors(*of)
 	} else {
 		err = run(*only)
 	}
@@ -50,21 +50,21 @@ func run(only string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	usual := map[string]errors{} // by way of learning
+	usual := map[*way]errors{}
 	for _, c := range all {
 		if !wanted(only, c.Name) {
 			continue
 		}
 		way := wayOf(c.Name)
 		if usual[way] == nil {
-			if usual[way], err = measured(dir, c, c.Value, way); err != nil {
+			if usual[way], err = built(dir, c, c.Value); err != nil {
 				return err
 			}
 		}
 		var cells []string
 		for _, factor := range []float64{0.5, 2} {
 			cell := "does not run"
-			if e, err := measured(dir, c, c.Scaled(factor), way); err == nil {
+			if e, err := built(dir, c, c.Scaled(factor)); err == nil {
 				cell = e.change(usual[way])
 			}
 			cells = append(cells, cell)
@@ -89,9 +89,18 @@ func wanted(only, name string) bool {
 	return false
 }
 
-// measured builds this program with a value of c and returns the errors that it
+// printErrors learns the sets of the constant and prints their errors as JSON.
+func printErrors(name string) error {
+	e, err := wayOf(name).measured()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(e)
+}
+
+// built builds this program with a value of c and returns the errors that it
 // prints.
-func measured(dir string, c constants.Constant, value, way string) (e errors, err error) {
+func built(dir string, c constants.Constant, value string) (e errors, err error) {
 	source, err := c.Source(".", value)
 	if err != nil {
 		return nil, err
@@ -115,7 +124,7 @@ func measured(dir string, c constants.Constant, value, way string) (e errors, er
 	if text, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s = %s: %w\n%s", c.Name, value, err, text)
 	}
-	text, err := exec.Command(program, "-measure", way).Output() // #nosec G204 -- the program built above
+	text, err := exec.Command(program, "-measure", c.Name).Output() // #nosec G204 -- the program built above
 	if err != nil {
 		return nil, fmt.Errorf("%s = %s: %w", c.Name, value, err)
 	}

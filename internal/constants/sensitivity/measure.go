@@ -1,65 +1,14 @@
 package main
 
 import (
-	"compress/gzip"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
-	"math/rand/v2"
-	"os"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
 )
-
-// features bounds the size of the models, so that all runs take half an hour.
-const features = 128
-
-// orders is the number of orders of a set, and of stretches of a stream.
-const orders = 3
-
-var sets = []struct {
-	name string
-	task learner.Task
-	rows int
-}{
-	{"letter.train", learner.Classification, 1200},
-	{"spam.train", learner.Classification, 1500},
-	{"kin40k.train", learner.Regression, 2000},
-	{"elec.stream", learner.Classification, 3000},
-}
-
-// ways are the settings that use the constants of a package, or one of them,
-// where those are not the defaults: algorithm/direction/on_drift/loss.
-var ways = map[string]string{
-	"ridge":                 "ridge///",
-	"ridge.boostFactor":     "ridge//boost/",
-	"ridge.forgetFactor":    "ridge//forget/",
-	"drift":                 "ridge//boost/",
-	"eigenpro":              "eigenpro///",
-	"descent":               "all/precond//",
-	"descent.defaultCap":    "cdsg///",
-	"descent.ChoiceRows":    "all///",
-	"descent.smallSizes":    "all/rate//",
-	"descent.forgetFactor":  "all//forget/",
-	"descent.ceilingMargin": "all/rate//",
-	"descent.adagradStep":   "all/adagrad//",
-	"descent.coolingSteps":  "all///corners",
-	"newton.maxCurvature":   "newton///poisson",
-}
-
-func wayOf(name string) string {
-	if way, ok := ways[name]; ok {
-		return way
-	}
-	of, _, _ := strings.Cut(name, ".")
-	if way, ok := ways[of]; ok {
-		return way
-	}
-	return "newton///"
-}
 
 // errors are the progressive errors of sets, in several orders.
 type errors map[string][]float64
@@ -68,11 +17,12 @@ type errors map[string][]float64
 // change, and the set where it is the largest.
 func (e errors) change(usual errors) string {
 	same, total, most, where := true, 0.0, 0.0, ""
-	for _, s := range sets {
+	for _, name := range slices.Sorted(maps.Keys(usual)) {
+		of := usual[name]
 		now, was := 0.0, 0.0
-		for i, v := range e[s.name] {
-			same = same && v == usual[s.name][i]
-			now, was = now+v, was+usual[s.name][i]
+		for i, v := range e[name] {
+			same = same && v == of[i]
+			now, was = now+v, was+of[i]
 		}
 		percent := 100 * (now/was - 1)
 		if math.IsNaN(percent) || math.IsInf(percent, 0) {
@@ -80,117 +30,71 @@ func (e errors) change(usual errors) string {
 		}
 		total += percent
 		if math.Abs(percent) >= math.Abs(most) {
-			most, where = percent, strings.TrimSuffix(strings.TrimSuffix(s.name, ".train"), ".stream")
+			most, where = percent, strings.TrimSuffix(strings.TrimSuffix(name, ".train"), ".stream")
 		}
 	}
 	if same {
 		return "no effect"
 	}
-	return fmt.Sprintf("%+.1f %%, %s %+.1f %%", total/float64(len(sets)), where, most)
+	return fmt.Sprintf("%+.1f %%, %s %+.1f %%", total/float64(len(usual)), where, most)
 }
 
-// printErrors learns all sets and prints their errors as JSON.
-func printErrors(way string) error {
-	parts := strings.Split(way, "/")
-	if len(parts) != 4 {
-		return fmt.Errorf("%s is not algorithm/direction/on_drift/loss", way)
-	}
+// measured learns the sets of a way and returns their errors.
+func (w *way) measured() (errors, error) {
 	e := errors{}
-	for _, s := range sets {
-		c := learner.Config{Algorithm: parts[0], Direction: parts[1], OnDrift: parts[2], MaxFeatures: features}
-		shift := 0.0
-		switch parts[3] {
-		case "corners":
-			c.Loss = map[learner.Task]string{learner.Classification: "hinge", learner.Regression: "absolute"}[s.task]
-		case "poisson":
-			if s.task == learner.Classification {
-				continue
-			}
-			c.Loss, shift = "poisson", 5 // counts are not negative
+	for _, s := range w.sets {
+		c, shift, ok := w.configOf(s.task)
+		if !ok {
+			continue
 		}
-		x, y, dim, err := read(s.name)
+		rows, err := s.read()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for seed := range orders {
-			v, err := progressive(c, x, y, dim, order(s.name, len(y), s.rows, seed), s.task, shift)
+			l, err := learner.New(c)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			e[s.name] = append(e[s.name], v)
+			m := w.measure()
+			learn(l, c.Task, m, rows, s.order(rows, seed), shift)
+			e[s.name] = append(e[s.name], m.result(l))
 		}
 	}
-	return json.NewEncoder(os.Stdout).Encode(e)
+	return e, nil
 }
 
-// order returns rows of a set in the order of a seed, or a stretch of a stream.
-func order(name string, have, want, seed int) []int {
-	if strings.HasSuffix(name, ".train") {
-		return rand.New(rand.NewPCG(uint64(seed), 0)).Perm(have)[:want] // #nosec G404
-	}
-	stretch := make([]int, want)
-	for i := range stretch {
-		stretch[i] = seed*have/orders + i
-	}
-	return stretch
-}
-
-func progressive(c learner.Config, x, y []float64, dim int, rows []int, task learner.Task, shift float64) (float64, error) {
-	l, err := learner.New(c)
-	if err != nil {
-		return 0, err
-	}
+// learn predicts and learns rows in that order. Labels of numbers are shifted, and then not
+// negative, unless shift is 0.
+func learn(l *learner.Learner, task learner.Task, m measure, rows *table, order []int, shift float64) {
 	var b learner.Batch
-	b.Reset(dim)
+	b.Reset(rows.dim)
+	b.SetTypes(rows.types)
 	classes := map[float64]int{} // in the order in which they appear
-	for _, i := range rows {
-		if _, ok := classes[y[i]]; !ok {
-			classes[y[i]] = len(classes)
+	for _, i := range order {
+		y := rows.y[i]
+		if _, ok := classes[y]; !ok {
+			classes[y] = len(classes)
 		}
-		label := learner.Label{Task: task, Value: math.Max(0, y[i]+shift)}
+		label := learner.Label{Task: rows.task, Value: y}
 		switch {
-		case task == learner.Classification:
-			label = learner.Label{Task: task, Class: classes[y[i]]}
-		case shift == 0:
-			label.Value = y[i]
+		case task == learner.Novelty:
+			label = learner.Label{Task: learner.Novelty}
+		case rows.task == learner.Classification:
+			label = learner.Label{Task: rows.task, Class: classes[y]}
+		case shift != 0:
+			label.Value = math.Max(0, y+shift)
 		}
-		b.Append(x[i*dim:(i+1)*dim], label, 1)
+		b.Append(rows.x[i*rows.dim:(i+1)*rows.dim], label, 1)
 	}
+	at := 0
 	for rest := &b; rest.Len() > 0; {
 		p := l.Predict(rest)
+		for i := range p.Len() {
+			m.see(p, i, b.Label(at), rows.y[order[at]])
+			at++
+		}
 		rest = rest.Slice(p.Len(), rest.Len())
 		l.Learn(p)
 	}
-	return l.Progress().Whole.Model.Error, nil
-}
-
-// read returns a set whose first column is its label and whose columns are numbers.
-func read(name string) (x, y []float64, dim int, err error) {
-	file, err := os.Open("testdata/" + name + ".csv.gz")
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	rows, err := csv.NewReader(text).ReadAll()
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	for _, row := range rows[1:] {
-		for i, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				return nil, nil, 0, fmt.Errorf("%s: %w", name, err)
-			}
-			if i == 0 {
-				y = append(y, v)
-			} else {
-				x = append(x, v)
-			}
-		}
-	}
-	return x, y, len(rows[0]) - 1, nil
 }

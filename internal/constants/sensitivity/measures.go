@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// measure is an error of a learner.
+type measure interface {
+	// see is called for each row with its label, before it is learned. y is 1 for a novelty.
+	see(p *learner.PredictedBatch, i int, label learner.Label, y float64)
+	// result returns the error.
+	result(l *learner.Learner) float64
+}
+
+// progressive is the progressive error.
+type progressive struct{}
+
+func newProgressive() measure { return progressive{} }
+
+func (progressive) see(*learner.PredictedBatch, int, learner.Label, float64) {}
+
+func (progressive) result(l *learner.Learner) float64 { return l.Progress().Whole.Model.Error }
+
+// served is the error of the predictions of a scorer, which has the model after each batch.
+type served struct{ sum, n float64 }
+
+func newServed() measure { return new(served) }
+
+func (m *served) see(p *learner.PredictedBatch, i int, label learner.Label, _ float64) {
+	row := p.Scorer.Row(i)
+	switch {
+	case len(row) == 0:
+		return
+	case label.Task == learner.Regression:
+		m.sum += (row[0] - label.Value) * (row[0] - label.Value)
+	case learner.Best(row) != label.Class:
+		m.sum++
+	}
+	m.n++
+}
+
+func (m *served) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// coverage is the share of the labels that intervals are to contain.
+const coverage = 0.9
+
+// intervals is the mean interval score (Gneiting and Raftery 2007, section 6.2): the width of
+// an interval, and how far the label is outside. Without intervals they are those of normal
+// distributions with the variances.
+type intervals struct{ sum, n float64 }
+
+func newIntervals() measure { return new(intervals) }
+
+func (m *intervals) see(p *learner.PredictedBatch, i int, _ learner.Label, y float64) {
+	const quantile = 1.6448536269514722 // of the normal distribution, for coverage
+	u := p.Uncertainty(i)
+	if len(p.Row(i)) == 0 || !u.Valid() && !u.HasVariance() {
+		return
+	}
+	v := p.Row(i)[0]
+	var low, high float64
+	if u.Valid() {
+		low, high = u.Bounds(v, 0)
+	} else {
+		d := quantile * math.Sqrt(u.Variance(0))
+		low, high = v-d, v+d
+	}
+	m.sum += high - low + 2/(1-coverage)*(max(0, low-y)+max(0, y-high))
+	m.n++
+}
+
+func (m *intervals) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// novelty is 1 minus the area under the ROC curve of the scores.
+type novelty struct{ rows []scored }
+
+type scored struct{ score, y float64 }
+
+func newNovelty() measure { return new(novelty) }
+
+func (m *novelty) see(p *learner.PredictedBatch, i int, _ learner.Label, y float64) {
+	if r := p.Row(i); len(r) > 0 {
+		m.rows = append(m.rows, scored{r[0], y})
+	}
+}
+
+func (m *novelty) result(*learner.Learner) float64 {
+	slices.SortFunc(m.rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	novel, before, wrong := 0.0, 0.0, 0.0 // pairs in which the novelty has the lower score
+	for _, r := range m.rows {
+		if r.y == 1 {
+			novel++
+		} else {
+			before++
+			wrong += novel
+		}
+	}
+	return wrong / (novel * before)
+}
+
+// flagged is how far the share of flagged rows is from nu, as a mean over stretches.
+type flagged struct{ sum, n, stretches, total float64 }
+
+func newFlagged() measure { return new(flagged) }
+
+func (m *flagged) see(p *learner.PredictedBatch, i int, _ learner.Label, _ float64) {
+	const stretch = 250
+	if len(p.Row(i)) == 0 {
+		return
+	}
+	if m.n++; learner.Novel(p.Row(i)) {
+		m.sum++
+	}
+	if m.n == stretch {
+		m.total += math.Abs(m.sum/m.n - nu)
+		m.stretches++
+		m.sum, m.n = 0, 0
+	}
+}
+
+func (m *flagged) result(*learner.Learner) float64 { return m.total / m.stretches }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// orders is the number of orders of a set, and of stretches of a stream.
+const orders = 3
+
+// set is a data set of testdata, of which rows are learned in each order.
+type set struct {
+	name    string // of the file, with a suffix after a colon if it is read in another way
+	task    learner.Task
+	label   string
+	rows    int
+	as      string    // type of all columns; empty: that of their values
+	missing float64   // share of the values that are removed
+	normal  []float64 // the classes that are no novelties; nil: all
+	every   int       // of the rows of other classes, one in that many is in the set
+}
+
+// table is a set in memory.
+type table struct {
+	x, y  []float64
+	dim   int
+	task  learner.Task
+	types []learner.ColumnType
+}
+
+// read reads all rows, with the numbers of classes as labels.
+func (s *set) read() (*table, error) {
+	name, _, _ := strings.Cut(s.name, ":")
+	path := "testdata/" + name + ".csv.gz"
+	c := decode.Config{Labels: []string{s.label}, Infer: true, Missing: "impute", Task: learner.Regression} // classes are numbers in the files
+	file, err := decode.Open(path, c, decode.Schema{})
+	if err == nil && s.as != "" {
+		c.Types = map[string]string{}
+		for _, name := range file.Header() {
+			if name != s.label {
+				c.Types[name] = s.as
+			}
+		}
+		file.Close()
+		file, err = decode.Open(path, c, decode.Schema{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	t := &table{task: s.task}
+	others, at := 0, []int(nil)
+	rng := rand.New(rand.NewPCG(1, 2)) // #nosec G404
+	for {
+		row, err := file.Next()
+		if err == io.EOF {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		y := row.Label.Value
+		if s.normal != nil {
+			if slices.Contains(s.normal, y) {
+				y = 0
+			} else if y, others = 1, others+1; others%s.every != 0 {
+				continue
+			}
+		}
+		if at == nil {
+			at = places(file.Header(), file.Schema().Columns)
+		}
+		t.types = nil
+		for _, j := range at {
+			v := row.X[j]
+			if s.missing > 0 && rng.Float64() < s.missing {
+				v = math.NaN()
+			}
+			t.x = append(t.x, v)
+			if row.Types != nil {
+				t.types = append(t.types, row.Types[j])
+			}
+		}
+		t.y, t.dim = append(t.y, y), len(at)
+	}
+}
+
+// places returns where the columns are in a row, in the order of the header.
+func places(header, columns []string) (at []int) {
+	for _, name := range header {
+		if j := slices.Index(columns, name); j >= 0 {
+			at = append(at, j)
+		}
+	}
+	return at
+}
+
+// order returns rows in the order of a seed, or a stretch of a stream.
+func (s *set) order(t *table, seed int) []int {
+	have, want := len(t.y), min(s.rows, len(t.y))
+	if strings.Contains(s.name, ".train") {
+		return rand.New(rand.NewPCG(uint64(seed), 0)).Perm(have)[:want] // #nosec G404
+	}
+	stretch := make([]int, want)
+	for i := range stretch {
+		stretch[i] = seed*have/orders + i
+	}
+	return stretch
+}

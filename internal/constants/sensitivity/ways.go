@@ -1,0 +1,135 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// features bounds the size of the models, so that all runs take half an hour.
+const features = 128
+
+// way is how the sets are learned to measure a constant.
+type way struct {
+	config  learner.Config
+	losses  map[learner.Task]string // a task without one is left out; nil: the usual losses
+	shift   float64                 // added to numbers, which are then not negative; 0: nothing
+	sets    []set
+	measure func() measure
+}
+
+// configOf returns the configuration for a set, and the shift of its labels.
+func (w *way) configOf(task learner.Task) (c learner.Config, shift float64, ok bool) {
+	c = w.config
+	if c.MaxFeatures == 0 {
+		c.MaxFeatures = features
+	}
+	if w.losses != nil {
+		if c.Loss, ok = w.losses[task]; !ok {
+			return c, 0, false
+		}
+	}
+	return c, w.shift, true
+}
+
+var (
+	usualSets = []set{
+		{name: "letter.train", task: learner.Classification, label: "y", rows: 1200},
+		{name: "spam.train", task: learner.Classification, label: "y", rows: 1500},
+		{name: "kin40k.train", task: learner.Regression, label: "y", rows: 2000},
+		{name: "elec.stream", task: learner.Classification, label: "y", rows: 3000},
+	}
+	numbers = usualSets[2:3]
+	// Categories and missing values: as they are, and letter with 16 values of each column.
+	columns = []set{
+		{name: "flights.stream", task: learner.Regression, label: "arr_delay", rows: 3000},
+		{name: "flights.stream:missing", task: learner.Regression, label: "arr_delay", rows: 3000, missing: 0.015},
+		{name: "letter.train:categories", task: learner.Classification, label: "y", rows: 3000, as: "category"},
+	}
+	// Classes that are normal, and a few rows of the others.
+	novelties = []set{
+		{name: "spam.train", label: "y", rows: 3000, normal: []float64{0}, every: 12},
+		{name: "letter.train", label: "y", rows: 6000, normal: []float64{0, 1, 2, 3, 4}, every: 80},
+	}
+)
+
+// nu is the share of the rows that are to be flagged.
+const nu = 0.1
+
+// ways are the settings that use the constants of a package, or one of them, where those are
+// not the defaults.
+var ways = map[string]*way{
+	"ridge":                   {config: learner.Config{Algorithm: "ridge"}},
+	"ridge.boostFactor":       boosted,
+	"ridge.forgetFactor":      {config: learner.Config{Algorithm: "ridge", OnDrift: "forget"}},
+	"drift":                   boosted,
+	"eigenpro":                {config: learner.Config{Algorithm: "eigenpro"}},
+	"descent":                 {config: learner.Config{Algorithm: "all", Direction: "precond"}},
+	"descent.defaultCap":      {config: learner.Config{Algorithm: "cdsg"}},
+	"descent.ChoiceRows":      {config: learner.Config{Algorithm: "all"}},
+	"descent.smallSizes":      rated,
+	"descent.forgetFactor":    {config: learner.Config{Algorithm: "all", OnDrift: "forget"}},
+	"descent.ceilingMargin":   rated,
+	"descent.adagradStep":     {config: learner.Config{Algorithm: "all", Direction: "adagrad"}},
+	"descent.coolingSteps":    {config: learner.Config{Algorithm: "all"}, losses: map[learner.Task]string{learner.Classification: "hinge", learner.Regression: "absolute"}},
+	"newton.maxCurvature":     {config: learner.Config{Algorithm: "newton"}, losses: map[learner.Task]string{learner.Regression: "poisson"}, shift: 5},
+	"newton.growRows":         forest,
+	"newton.treesPerStep":     forest,
+	"newton.forestEnsemble":   forest,
+	"newton.majorantFloor":    forest,
+	"newton.fullEffort":       {config: learner.Config{Algorithm: "newton", Effort: 64}},
+	"newton.mixedEffort":      lessEffort,
+	"newton.effortRows":       lessEffort,
+	"newton.leastWindow":      lessEffort,
+	"newton.EffortFeatures":   lessEffort,
+	"newton.noisyPenalty":     autoEffort,
+	"newton.noisyEffort":      autoEffort,
+	"learner.quickEffort":     lessEffort,
+	"learner.leastFeatures":   lessEffort,
+	"warmup.quickCheckpoints": lessEffort,
+	"warmup.quickCompared":    lessEffort,
+	"warmup.quickTuningRows":  lessEffort,
+	"warmup.scoredValues":     normalised,
+	"warmup.scoresGain":       normalised,
+	"mixture":                 {config: learner.Config{Algorithm: "newton", Mixture: true}},
+	"mixture.leastEngine":     {config: learner.Config{Algorithm: "newton", Mixture: true}, measure: newServed},
+	"encode":                  {config: learner.Config{Algorithm: "ridge"}, sets: columns},
+	"interval":                {config: learner.Config{Algorithm: "ridge", Intervals: coverage}, sets: numbers, measure: newIntervals},
+	"interval.noiseMemory":    variances,
+	"interval.noiseShare":     variances,
+	"learner.conformalRate":   {config: learner.Config{Algorithm: "ridge", Intervals: coverage}, sets: numbers, measure: newIntervals},
+	"oneclass.thresholdStep":  thresholds,
+	"oneclass.spreadDecay":    thresholds,
+	"oneclass":                {config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newNovelty},
+	"oneclass.maxFeatures":    {config: learner.Config{Task: learner.Novelty, Nu: nu, MaxFeatures: 4096}, sets: novelties, measure: newNovelty},
+}
+
+var (
+	usualWay   = &way{config: learner.Config{Algorithm: "newton"}}
+	boosted    = &way{config: learner.Config{Algorithm: "ridge", OnDrift: "boost"}}
+	rated      = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
+	forest     = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
+	lessEffort = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
+	autoEffort = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
+	normalised = &way{config: learner.Config{Algorithm: "newton", NormalScores: true}}
+	thresholds = &way{config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newFlagged}
+	variances  = &way{config: learner.Config{Algorithm: "ridge", Variance: true}, sets: numbers, measure: newIntervals}
+)
+
+func wayOf(name string) *way {
+	of, _, _ := strings.Cut(name, ".")
+	w := ways[name]
+	if w == nil {
+		w = ways[of]
+	}
+	if w == nil {
+		w = usualWay
+	}
+	if w.sets == nil {
+		w.sets = usualSets
+	}
+	if w.measure == nil {
+		w.measure = newProgressive
+	}
+	return w
+}
