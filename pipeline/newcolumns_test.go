@@ -51,12 +51,12 @@ func adoptingColumns(c model.Config) model.Config {
 // is started again; verify passes across the adoptions, and the model predicts with the columns.
 func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("deployed")
-	values := deployed(7000)
+	values := deployed(5000)
 	kafkatest.Fill(t, c, in, 1, values[:690])
 	var want snapshot.Hash
 	cfg, ev := learntest.Config(c, "stopped", in)
 	cfg = adoptingColumns(cfg)
-	for i, to := range []int{690, 750, 2500, 4050, 7000} {
+	for i, to := range []int{690, 750, 2500, 4050, 5000} {
 		if i > 0 {
 			kafkatest.Fill(t, c, in, 1, values[[]int{0, 690, 750, 2500, 4050}[i]:to])
 		}
@@ -94,7 +94,7 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 		t.Errorf("%+v: the model with column z does not predict", s)
 	}
 	got, ok := learntest.Last[event.Learned](all)
-	if !ok || got.Progress.Examples != 6860 || got.Progress.Latest.Model.Error > 0.15 {
+	if !ok || got.Progress.Examples != 4900 || got.Progress.Latest.Model.Error > 0.15 {
 		t.Errorf("%d examples learned, with an error of %v", got.Progress.Examples, got.Progress.Latest.Model.Error)
 	}
 

@@ -21,7 +21,8 @@ import (
 //	frequencies  max_features, and 2,048 more for a mixture, × (inputs + 1) × 4 bytes, with
 //	             the inputs that the model sees: several for a column that is a category or a
 //	             time. With learner.memory, the features that it allows a model of one score
-//	             instead of max_features
+//	             instead of max_features. With input.on_change: adopt, these, the factors and
+//	             the window count twice, for the second model
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
 //	             and 32,000 bytes for each tree of a forest: its nodes, and the leaves of the
 //	             rows of the window; 4.2 MB for learner.variance
