@@ -265,7 +265,12 @@ func (d *Decoder) byName() *Error {
 	if given == len(columns) {
 		return nil
 	}
-	for i, name := range columns {
+	return d.putMissing()
+}
+
+// putMissing puts the columns that the record does not have.
+func (d *Decoder) putMissing() *Error {
+	for i, name := range d.schema.Columns {
 		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn || d.windows.noField != nil && d.windows.noField[i] {
 			continue
 		}

@@ -30,6 +30,7 @@ func (c *Config) validate() Problems {
 	v.formats()
 	v.labels()
 	v.adopt()
+	v.sparse()
 	return v.problems
 }
 

@@ -1,0 +1,30 @@
+package config
+
+import "github.com/accrete-ml/accrete/learner"
+
+// sparse reports options that exclude sparse inputs.
+func (v *validation) sparse() {
+	bits := v.Input.Sparse
+	if bits == 0 {
+		return
+	}
+	excluded := func(path, why string) { v.add(path, "cannot be combined with input.sparse: %s", why) }
+	switch {
+	case bits < learner.LeastSparse || bits > learner.MostSparse:
+		v.add("input.sparse", "is %d: want 0 for none, or %d to %d bits", bits, learner.LeastSparse, learner.MostSparse)
+	case v.Learner.Mixture == "off":
+		excluded("learner.mixture", "the linear model of the inputs is a member of the mixture")
+	case v.Learner.Task == "novelty":
+		excluded("learner.task", "the linear model of the inputs learns from labels")
+	case v.Learner.KernelMetric != "":
+		excluded("learner.kernel.metric", "a metric is for given columns")
+	case v.Input.Labels.TTL > 0:
+		excluded("input.labels.ttl", "labels have to come with their records")
+	case len(v.Input.Windows.Of()) > 0:
+		excluded("input.windows", "windows are of given columns")
+	case v.Input.Lags > 0:
+		excluded("input.lags", "lags are of given columns")
+	case v.Refit.Every > 0:
+		excluded("refit.every", "a refit is of the random features, which see a projection of the inputs")
+	}
+}
