@@ -4,10 +4,12 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -24,7 +26,7 @@ var csvFormat = format{
 // empty one is null, so for an input it is missing, and for a label there is
 // none.
 type csvRows struct {
-	in         *csvReader
+	in         *csvline.Reader
 	limited    *limitedReader
 	d          *Decoder
 	header     []string
@@ -39,8 +41,8 @@ type csvRows struct {
 
 func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	head, _ := l.r.Peek(headBytes)
-	c := &csvRows{in: newCSVReader(l, separator(head)), limited: l, d: d}
-	header, _, err := c.in.read()
+	c := &csvRows{in: csvline.NewReader(l, separator(head)), limited: l, d: d}
+	header, _, err := c.in.Read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
@@ -128,7 +130,7 @@ func (c *csvRows) find(name, what string) (int, error) {
 
 func (c *csvRows) read() (line, error) {
 	c.limited.n = 0
-	cells, number, err := c.in.read()
+	cells, number, err := c.in.Read()
 	if err != nil {
 		return unreadable(err)
 	}
@@ -141,7 +143,7 @@ func (c *csvRows) read() (line, error) {
 		if n := len(s); n > 0 && (!graphic(s[0]) || !graphic(s[n-1])) {
 			cells[i] = strings.TrimSpace(s)
 		}
-		if !c.in.valid && !utf8.ValidString(s) {
+		if !c.in.Valid && !utf8.ValidString(s) {
 			l.err = bad("csv", "column %s: %s is not valid UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", quote(c.header[i]), quote(s))
 		}
 	}
@@ -177,7 +179,7 @@ func (c *csvRows) learn(look []line, textLabels bool) error {
 		return err
 	}
 	c.use()
-	c.in.reuse = true // there is one row at a time from here on
+	c.in.Reuse = true // there is one row at a time from here on
 	return nil
 }
 
@@ -278,4 +280,65 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
 	}
 	return append(dst, '}'), err
+}
+
+// direct puts the cells of a row whose inputs are the columns, all numbers, into Decoder.x at
+// once. It reports false if the row has something else, which is then read in the other way.
+func (c *csvRows) direct(cells []string) bool {
+	d := c.d
+	if !d.plain() {
+		return false
+	}
+	if c.placed != d.schema {
+		c.placed, c.place = d.schema, c.places()
+	}
+	if c.place == nil {
+		return false
+	}
+	n := len(d.schema.Columns)
+	if cap(d.x) < n {
+		d.x = make([]float64, n)
+	}
+	x := d.x[:n]
+	for i, k := range c.place {
+		if k < 0 {
+			continue
+		}
+		b := view(cells[i])
+		v, length := scanNumber(b)
+		if length == 0 || length != len(b) || math.Abs(v) > d.config.MaxAbs {
+			return false
+		}
+		x[k] = v
+	}
+	d.x = x
+	return true
+}
+
+// plain reports whether every column is a field with a number, and nothing else is made of
+// the fields of a record.
+func (d *Decoder) plain() bool {
+	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0
+}
+
+// places returns the column of the schema that each column of the file is, -1 for those that
+// are no inputs, or nil unless every column of the schema is there once.
+func (c *csvRows) places() []int {
+	place, inputs := make([]int, len(c.names)), 0
+	for i, name := range c.names {
+		place[i] = -1
+		if name == nil {
+			continue
+		}
+		k, ok := c.d.column[string(name)]
+		if !ok {
+			return nil
+		}
+		place[i] = k
+		inputs++
+	}
+	if inputs != len(c.d.schema.Columns) {
+		return nil
+	}
+	return place
 }

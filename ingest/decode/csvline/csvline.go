@@ -1,4 +1,5 @@
-package decode
+// Package csvline reads the records of CSV files without allocating.
+package csvline
 
 import (
 	"bufio"
@@ -9,14 +10,15 @@ import (
 	"unsafe"
 )
 
-// csvReader reads the records of a CSV file. A line without quotes is a record, which it
+// Reader reads the records of a CSV file. A line without quotes is a record, which it
 // splits itself, without allocating; encoding/csv reads the others, line by line.
-type csvReader struct {
+type Reader struct {
+	Reuse bool // the cells of a record may be overwritten by the next one
+	Valid bool // all cells of the last record are valid UTF-8; if false, some may not be
+
 	in     *bufio.Reader
 	comma  byte
-	reuse  bool // the cells of a record are valid until the next one only
-	valid  bool // all cells of the record are valid UTF-8; false: they may be
-	line   int  // lines read
+	line   int // lines read
 	cells  []string
 	long   []byte      // a line that is longer than the buffer of in
 	err    error       // of in, after the last line
@@ -25,36 +27,37 @@ type csvReader struct {
 	given  int         // lines that quoted has been given
 }
 
-func newCSVReader(r io.Reader, comma rune) *csvReader {
-	c := &csvReader{in: bufio.NewReaderSize(r, 64<<10), comma: byte(comma)}
+// NewReader returns a Reader of a file with this separator, which is one byte.
+func NewReader(r io.Reader, comma rune) *Reader {
+	c := &Reader{in: bufio.NewReaderSize(r, 64<<10), comma: byte(comma)}
 	c.quoted = csv.NewReader(feed{c})
 	c.quoted.Comma = comma
 	c.quoted.FieldsPerRecord = -1 // its caller counts
 	return c
 }
 
-// read returns the cells of the next record that is not an empty line, and the line in which
+// Read returns the cells of the next record that is not an empty line, and the line in which
 // it begins.
-func (c *csvReader) read() (cells []string, line int, err error) {
+func (c *Reader) Read() (cells []string, line int, err error) {
 	for {
 		b, err := c.next()
 		if err != nil {
 			return nil, 0, err
 		}
 		if bytes.IndexByte(b, '"') >= 0 {
-			c.valid = false
+			c.Valid = false
 			return c.readQuoted(b)
 		}
 		b = ended(b)
 		if len(b) > 0 {
-			c.valid = utf8.Valid(b)
+			c.Valid = utf8.Valid(b)
 			return c.split(b), c.line, nil
 		}
 	}
 }
 
 // readQuoted returns the record that begins with a line.
-func (c *csvReader) readQuoted(first []byte) (cells []string, line int, err error) {
+func (c *Reader) readQuoted(first []byte) (cells []string, line int, err error) {
 	without := c.line - 1 - c.given // lines that quoted does not know of
 	c.fed = first
 	c.given++
@@ -82,8 +85,8 @@ func ended(b []byte) []byte {
 }
 
 // split returns the cells of a line.
-func (c *csvReader) split(b []byte) []string {
-	if !c.reuse {
+func (c *Reader) split(b []byte) []string {
+	if !c.Reuse {
 		b, c.cells = bytes.Clone(b), nil
 	}
 	text := unsafe.String(unsafe.SliceData(b), len(b))
@@ -100,7 +103,7 @@ func (c *csvReader) split(b []byte) []string {
 }
 
 // next returns the next line with its end, or the error after the last one.
-func (c *csvReader) next() ([]byte, error) {
+func (c *Reader) next() ([]byte, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -123,10 +126,10 @@ func (c *csvReader) next() ([]byte, error) {
 }
 
 // feed gives encoding/csv one line at a time, so that it reads no more than its record.
-type feed struct{ *csvReader }
+type feed struct{ *Reader }
 
 func (f feed) Read(p []byte) (int, error) {
-	c := f.csvReader
+	c := f.Reader
 	if len(c.fed) == 0 {
 		b, err := c.next()
 		if err != nil {
