@@ -135,10 +135,14 @@ func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 // Sparse is the columns of a row that are not 0, of a row of very many.
 type Sparse = sparse.Row
 
-// SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse.
+// SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse. It
+// panics unless the values of x are as its method Append leaves them.
 func (b *Batch) SetSparse(x Sparse) {
 	if x.Len() == 0 {
 		return
+	}
+	if !x.Valid() {
+		panic("learner: a sparse value is 0 or not finite: add columns with Append")
 	}
 	if b.sparse == nil {
 		b.sparse = new(sparse.Rows)

@@ -24,9 +24,9 @@ var ErrMerge = errors.New("models cannot be merged")
 // came after it in its own stream. o and base stay as they are. To merge more
 // than two, merge them one after the other, with the same base.
 //
-// It is ErrMerge unless all are ridge with one Config, without lags, windows, costs and
-// reactions to drift; base is past its warm-up, at the end of a mini-batch; and l and o have
-// its columns, scale and width. Class i must mean the same to all of them. The
+// It is ErrMerge unless all are ridge with one Config, without lags, windows, costs, a
+// mixture and reactions to drift; base is past its warm-up, at the end of a mini-batch; and l
+// and o have its columns, scale and width. Class i must mean the same to all of them. The
 // progressive validation and the drift detectors stay those of l.
 func (l *Learner) Merge(o, base *Learner) error {
 	if err := l.checkMerge(o, base); err != nil {
@@ -81,6 +81,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return errors.New("their decision rules depend on the order of rows: want no costs f1")
 	case l.config.uncertainty().Any():
 		return errors.New("their intervals and variances depend on the order of rows: want neither")
+	case l.mixture != nil:
+		return errors.New("their mixtures depend on the order of rows: want none")
 	case base.warming() || len(base.pending.Labels) > 0:
 		return fmt.Errorf("their base has learned %d rows: want a multiple of %d that is greater than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
 	case !canMerge(base.engine):
@@ -90,7 +92,7 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 	case l.dim != base.dim || o.dim != base.dim || l.head.Task != base.head.Task || o.head.Task != base.head.Task:
 		return errors.New("their columns or tasks differ")
 	case base.fit.Encoding != nil:
-		return errors.New("their columns are not all numeric, or have missing values")
+		return errors.New("their columns are not all numeric, are seen as normal scores, or have missing values")
 	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
 		return errors.New("the results of their warm-up differ")
 	case l.head.Classes < base.head.Classes || o.head.Classes < base.head.Classes:

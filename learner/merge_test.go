@@ -170,6 +170,11 @@ func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
 	learn(other, rows.Slice(100, 1400), 100)
 	newton := at(with(func(c *Config) { c.Algorithm = "newton" }), 1280)
 	drift := at(with(func(c *Config) { c.OnDrift = "forget" }), 1280)
+	numbers := streamOf("ridge", "regression")
+	numbers.config.Minibatch, numbers.config.MaxFeatures, numbers.config.Mixture = 32, 8, true
+	numbers.config.Task = Regression
+	mixed := newLearner(t, numbers.config)
+	learn(mixed, labelledRows(numbers.rows(1700)).Slice(0, 1280), 100)
 	seed := with(func(c *Config) { c.Seed = 5 })
 	for _, test := range []struct {
 		what       string
@@ -177,6 +182,7 @@ func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
 	}{
 		{"another algorithm", newton, newton, newton},
 		{"reactions to drift", drift, drift, drift},
+		{"a mixture", mixed, mixed, mixed},
 		{"another seed", more, at(seed, 1300), base},
 		{"a warm-up that is under way", more, more, at(s.config, 640)},
 		{"a mini-batch that is under way", more, more, at(s.config, 1281)},

@@ -34,7 +34,7 @@ func columnsOf(n int) (names []string) {
 	return names
 }
 
-// sparse is rows of two columns that are mostly 0 and at most 1, which a scaler
+// sparsely returns rows of two columns that are mostly 0 and at most 1, which a scaler
 // leaves as they are, each with a key in turn.
 func sparsely(rows int, keys ...string) *Batch {
 	rng := rand.New(rand.NewPCG(5, 6))

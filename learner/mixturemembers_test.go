@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/metric"
@@ -38,4 +39,36 @@ func TestMixtureGoesOnExactly(t *testing.T) {
 			sameState(t, fmt.Sprintf("restored at rows up to %d", at), one.State(), whole.State())
 		})
 	}
+}
+
+// TestMixtureOfEarlierVersionsGoesOn: the state of arithmetic 4, whose scorers were not
+// calibrated, is restored, and then predicts as it did; the calibration begins without rows.
+func TestMixtureOfEarlierVersionsGoesOn(t *testing.T) {
+	s := mixtures[1]
+	rows := s.keyedRows(700)
+	l := newLearner(t, s.config)
+	learn(l, rows.Slice(0, 600), 600)
+	now := l.State()
+	before := State{Resuming: slices.Clone(now.Resuming)}
+	for _, a := range now.Serving {
+		if a.Name != "mixture.factor" {
+			before.Serving = append(before.Serving, a)
+		}
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(now.Resuming, func(a Array) bool { return a.Name == name })
+	}
+	const factor, tally = 2, 6                                    // numbers of the calibration, and of each tally
+	tallied := now.Resuming[at("mixture.theta")].Shape[1] - 1 + 2 // members, the mixture and its scorers
+	changed := &before.Resuming[at("mixture.rows")]
+	all := slices.Clone(changed.Data.([]float64))
+	end := len(all) - tally*tallied
+	changed.Data, changed.Shape[1] = slices.Delete(all, end-factor, end), len(all)-factor
+	r := restored(t, s.config, before)
+	one, other := l.Predict(rows.Slice(600, 601)).Row(0), r.Predict(rows.Slice(600, 601)).Row(0)
+	if !slices.Equal(one, other) {
+		t.Errorf("the restored learner predicts %v, want %v", other, one)
+	}
+	learn(r, rows.Slice(600, 700), 50)
+	restored(t, s.config, r.State())
 }

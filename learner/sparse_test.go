@@ -22,7 +22,7 @@ var documents = []words{
 	}},
 	{stream{name: "late", config: Config{Sparse: 9, Effort: 2, BlockSize: 8, MaxFeatures: 24}}, func(i int, s float64) Label { return class(i > 150 && s > 0) }},
 	{stream{name: "regression", config: Config{Sparse: 11, Effort: 2, BlockSize: 8, MaxFeatures: 24}}, func(_ int, s float64) Label {
-		return Label{Task: Regression, Value: 500 + 30*s}
+		return Label{Task: Regression, Value: 500 + float64(30*s)}
 	}},
 	{stream{name: "several", config: Config{Sparse: 10, Algorithm: "ridge", Targets: 2, BlockSize: 8, MaxFeatures: 8}}, func(_ int, s float64) Label {
 		return Label{Task: Regression, Value: s, More: []float64{10 - s}}
@@ -142,7 +142,11 @@ func TestSparseValuesOfAnySize(t *testing.T) {
 		for j, v := range []float64{math.Inf(1), math.NaN(), -1e300, 1e-300, 1e-19 * float64(i), 1e19 * float64(i%3), 0, math.Pow(10, float64(i%60-30))} {
 			x.Append(uint32(j*977), v)
 		}
-		b.Append(rows.X(i), rows.Label(i), 1e9)
+		weight := 1e9
+		if i < 40 {
+			weight = 1e-170 // whose square is 0
+		}
+		b.Append(rows.X(i), rows.Label(i), weight)
 		b.SetSparse(x)
 	}
 	l := newLearner(t, s.config)
@@ -156,6 +160,22 @@ func TestSparseValuesOfAnySize(t *testing.T) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("a prediction is %v", v)
 		}
+	}
+}
+
+func TestSparseValuesThatAreNoneAreRefused(t *testing.T) {
+	b := new(Batch)
+	b.Reset(1)
+	b.Append([]float64{1}, Label{}, 1)
+	for _, v := range []float32{0, float32(math.NaN()), float32(math.Inf(-1))} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v is accepted", v)
+				}
+			}()
+			b.SetSparse(Sparse{Columns: []uint32{1}, Values: []float32{v}})
+		}()
 	}
 }
 

@@ -169,18 +169,28 @@ func (s *troubledSite) grow() {
 	was := ""
 	s.await("the new partition is read", redWithin+s.slack, func(state string) bool {
 		was = cmp.Or(was, state)
-		resp, err := http.Get(s.url + "/metrics")
-		if err != nil {
-			return false
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		return err == nil && readOfNew.Match(text)
+		return readOfNew.Match(s.metrics())
 	})
 	if was != "" {
 		s.Errorf("it was not ready: %s", was)
 	}
 }
+
+// metrics returns what the learner answers, nil if it does not.
+func (s *troubledSite) metrics() []byte {
+	resp, err := http.Get(s.url + "/metrics")
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+var learnedSome = regexp.MustCompile(`accrete_examples_total{[^}]*outcome="learned"[^}]*} [1-9]`)
 
 var readOfNew = regexp.MustCompile(`accrete_headroom_records{[^}]*partition="1"[^}]*} 1\n`)
 
@@ -208,7 +218,8 @@ func newSite(t *testing.T, encrypted bool) *troubledSite {
 	return s
 }
 
-// run starts a stream, and a learner that reaches the broker at addr.
+// run starts a stream, and a learner that reaches the broker at addr, which learns when run
+// returns.
 func (s *troubledSite) run(addr string, args ...string) {
 	s.Helper()
 	if err := s.client.Create(s.Context(), s.in, 1, nil); err != nil {
@@ -224,6 +235,8 @@ func (s *troubledSite) run(addr string, args ...string) {
 		}
 		return s.url != ""
 	})
+	// A topic that is not there when a learner first reads it ends the learner.
+	s.await("learning", time.Minute, func(string) bool { return learnedSome.Match(s.metrics()) })
 }
 
 // authority returns a function that issues certificates for this machine, valid until

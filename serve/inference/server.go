@@ -33,10 +33,10 @@ const (
 	smallBytes   = 64 << 10  // of a body that is read at any time
 	readingBytes = 256 << 20 // of larger bodies that are read at a time
 
-	// spareBytes are allocated and never touched: they take no memory, and the garbage
-	// collector runs once for that much garbage more. A model is often smaller than what a
-	// thousand requests leave behind, and it would run many times a second for them
-	// (docs/performance.md).
+	// spareBytes are allocated and never touched: they are not resident, though GOMEMLIMIT
+	// counts them, and the garbage collector lets as much more garbage gather. A model is
+	// often smaller than what a thousand requests leave behind, and it would run many times a
+	// second for them (docs/performance.md).
 	spareBytes = 32 << 20
 )
 

@@ -17,6 +17,12 @@ const (
 	// as they are. Chosen by trial, likewise.
 	slopePrior, shiftPrior = 20, 0.5
 
+	// plausible is by how many of its standard errors the F1 of the rows so far may be less
+	// than at best: if it is less by more, the calibration is wrong, and the Rule moves half as
+	// far, down to leastShare.
+	plausible  = 1
+	leastShare = 0.01
+
 	calibrationSteps = 8
 	longestStep      = 1 // of slope and shift
 	converged        = 1e-6
@@ -37,10 +43,28 @@ func (f *F1) smoothed() Rule {
 		half = -half
 	}
 	z := max(-mostLogOdds, min(mostLogOdds, f.calibrate(rare).model(half)))
-	share := trust / (trust + weight)
-	r.bucket += int(math.Round(share * float64(ranking.Bucket(vec.Exp(z))-r.bucket)))
-	r.bucket = max(1, r.bucket)
+	far := float64(ranking.Bucket(vec.Exp(z)) - r.bucket)
+	for share := trust / (trust + weight); share > leastShare; share /= 2 {
+		moved := max(1, r.bucket+int(math.Round(share*far)))
+		if f.score(rare, moved) > most-plausible*float64(most*(1-most/2))/math.Sqrt(weight) {
+			return Rule{bucket: moved}
+		}
+	}
 	return r
+}
+
+// score returns the F1 of a class that is decided for from a bucket on, or below it if the
+// class is 0.
+func (f *F1) score(rare, bucket int) float64 {
+	var hits, misses, lost float64
+	for b := range ranking.Buckets {
+		if (b >= bucket) == (rare == 1) {
+			hits, misses = hits+f.counts[rare][b], misses+f.counts[1-rare][b]
+		} else {
+			lost += f.counts[rare][b]
+		}
+	}
+	return ranking.F1(hits, misses, lost)
 }
 
 // calibration says which log odds of class 1 are right: middle + shift + slope (z - middle)

@@ -81,7 +81,6 @@ func TestCalibrationIsTheMostLikely(t *testing.T) {
 			}
 		}
 		if math.Abs(slope-2.5) > 0.5 { // the stream has 2.5
-
 			t.Errorf("seed %d: slope %v, want about 2.5", seed, slope)
 		}
 	}

@@ -26,9 +26,10 @@ func (l *Linear) descend(c *Chunk) {
 			r = max(-target.MaxResidual, min(target.MaxResidual, r)) * min(1, c.Weights[i])
 			w, squares := l.w[s*n:(s+1)*n], l.squares[s*n:(s+1)*n]
 			for j, z := range l.z {
-				if g := r * z; g != 0 {
-					squares[j] += float64(g * g)
-					w[j] -= adagradRate * g / math.Sqrt(squares[j])
+				g := r * z
+				if sum := squares[j] + float64(g*g); g != 0 && sum > 0 { // its square may be too small to be a number
+					squares[j] = sum
+					w[j] -= adagradRate * g / math.Sqrt(sum)
 				}
 			}
 		}

@@ -198,9 +198,9 @@ func (l *Sparse) step(x sparse.Row) {
 	k := len(l.intercept)
 	rate := sparseRate * math.Sqrt(l.rows/l.norms)
 	for j, g := range l.g {
-		if g != 0 {
-			l.squares0[j] += float64(g * g)
-			l.intercept[j] -= float64(rate*g) / math.Sqrt(l.squares0[j])
+		if sum := l.squares0[j] + float64(g*g); g != 0 && sum > 0 { // its square may be too small to be a number
+			l.squares0[j] = sum
+			l.intercept[j] -= float64(rate*g) / math.Sqrt(sum)
 		}
 	}
 	for i, c := range x.Columns {

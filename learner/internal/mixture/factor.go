@@ -2,6 +2,7 @@ package mixture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -40,6 +41,20 @@ func newFactor(theta, of []float64) factor {
 		return factor{}
 	}
 	return factor{stack: newStack(factorForget, theta, of)}
+}
+
+// takeRows reads the numbers of rows. Those of models of arithmetic 4 lack the factor of a
+// scorer, which begins without rows then.
+func (m *Mixture) takeRows(s *state.Reader) []float64 {
+	n, lacks := len(m.now.all), factorSize(m.task)
+	if s.Err != nil || len(s.In) == 0 || lacks == 0 || s.In[0].Shape[1] != n-lacks {
+		return state.Take[float64](s, "mixture.rows", 1, n)
+	}
+	all := state.Take[float64](s, "mixture.rows", 1, n-lacks)
+	if s.Err != nil {
+		return nil
+	}
+	return slices.Insert(all, len(all)-len(m.now.tallies), make([]float64, lacks)...)
 }
 
 // loadFactor reads the factor, which is 1 if it is not there.

@@ -93,7 +93,7 @@ func (m *Mixture) Save(a *state.Arrays) {
 // Load reads what Save wrote into a new Mixture, after n labelled rows of which early
 // may be scaled again. columnFactors is nil before the first fit.
 func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, n int64, early int, v Static) {
-	all := state.Take[float64](s, "mixture.rows", 1, len(m.now.all))
+	all := m.takeRows(s)
 	theta := state.Take[float64](s, "mixture.theta", len(m.theta)/(1+m.experts), 1+m.experts)
 	waiting := int(n % ChunkRows)
 	rows := waiting

@@ -33,6 +33,22 @@ func (r *Row) Append(column uint32, value float64) {
 	r.Values = append(r.Values, float32(max(-most, min(most, value))))
 }
 
+// Valid reports whether r is as Append leaves it.
+func (r Row) Valid() bool {
+	for _, v := range r.Values {
+		if !valid(v) {
+			return false
+		}
+	}
+	return len(r.Columns) == len(r.Values)
+}
+
+// valid reports whether a value is within its bounds, rounded to 32 bits.
+func valid(v float32) bool {
+	a := math.Abs(float64(v))
+	return a >= least/2 && a <= 2*most
+}
+
 // Clear empties r and keeps its memory.
 func (r *Row) Clear() { r.Columns, r.Values = r.Columns[:0], r.Values[:0] }
 
@@ -120,8 +136,7 @@ func (r *Rows) Load(s *state.Reader, prefix string, n int) {
 		if s.Err != nil {
 			return
 		}
-		v := math.Abs(float64(values[i]))
-		s.Require(v >= least/2 && v <= 2*most, "%s: a value is %v", prefix, values[i])
+		s.Require(valid(values[i]), "%s: a value is %v", prefix, values[i])
 		r.all.Columns, r.all.Values = append(r.all.Columns, uint32(c)), append(r.all.Values, values[i])
 	}
 }
