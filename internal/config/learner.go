@@ -92,8 +92,8 @@ type Learner struct {
 	// linear models that forget, smaller machines that follow changes and predictions from
 	// the last labels, by weights that follow their losses row by row; scorers mix the
 	// members that need no labels. auto: on for newton with the losses logistic, softmax and
-	// square and an effort of 32 or more; an existing model keeps what it was created with.
-	// See docs/mixture.md.
+	// square and an effort of 32 or more, or with input.sparse; an existing model keeps what
+	// it was created with. See docs/mixture.md.
 	Mixture string `key:"mixture" default:"auto" oneof:"auto on off"`
 
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the

@@ -53,7 +53,7 @@ type Server struct {
 	Passed  record.Passed                                  // what answers of /predict have from their inputs
 	Log     *RequestLog                                    // where the rows of requests go; nil: nowhere
 	reading atomic.Int64                                   // bytes of large bodies that are being read
-	busy    chan struct{}                                  // one element for each request at work
+	busy    chan struct{}                                  // one element for each request in progress
 	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
 	spare   []byte                                         // see spareBytes
 }
@@ -187,7 +187,7 @@ type handler func(r *http.Request, object, rest []byte) (result, *failure)
 // servingHeader of an answer says how the model was chosen.
 const servingHeader = "Accrete-Serving"
 
-// observed returns a handler that limits the number of requests at work, and reports each.
+// observed returns a handler that limits the number of requests in progress, and reports each.
 func (s *Server) observed(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -230,7 +230,7 @@ func (s *Server) mode(r *http.Request) modellog.Mode {
 }
 
 // limited reads the body, for which a slow client may take its time, and then waits for one
-// of the requests at work to end.
+// of the requests in progress to end.
 func (s *Server) limited(r *http.Request, f handler) (result, *failure) {
 	size := int64(MaxBytes)
 	if r.ContentLength >= 0 {
@@ -255,7 +255,7 @@ func (s *Server) limited(r *http.Request, f handler) (result, *failure) {
 	case <-late.C:
 	case <-r.Context().Done():
 	}
-	return result{}, status(http.StatusTooManyRequests, "%d requests are at work: try again", atOnce)
+	return result{}, status(http.StatusTooManyRequests, "%d requests are in progress: try again", atOnce)
 }
 
 func fail(w http.ResponseWriter, err *failure) {

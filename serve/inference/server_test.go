@@ -299,7 +299,7 @@ func TestRequestsDoNotInfluenceEachOther(t *testing.T) {
 	}
 }
 
-// Requests beyond those at work wait, and are refused when nothing becomes free.
+// Requests beyond those in progress wait, and are refused when nothing becomes free.
 func TestTooManyRequestsAreRefused(t *testing.T) {
 	m, _ := typed(t)
 	synctest.Test(t, func(t *testing.T) {

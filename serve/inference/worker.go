@@ -26,7 +26,7 @@ type worker struct {
 
 // workers returns a function that gives a worker of a model, and a function to give it
 // back. A worker of the model before, which reads rows in the same way, keeps its decoder and
-// its memory: a new snapshot does not cost the requests at work a decoder each.
+// its memory: a new snapshot does not cost the requests in progress a decoder each.
 func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 	var pool sync.Pool
 	back := func(w *worker) {

@@ -13,7 +13,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/synth/concepts"
 )
 
-// write writes the stream of a seed to a file in dir that accrete bench and docs/peers.py read.
+// write writes the stream of a seed to a file in dir that accrete bench, and peers.py of package
+// bench, read.
 func write(dir string, s concepts.Stream, rows int, seed uint64) error {
 	name := fmt.Sprintf("%s-%d.stream.csv.gz", strings.ReplaceAll(s.Name, " ", "-"), seed)
 	f, err := os.Create(filepath.Join(dir, name)) // #nosec G304 -- the user names the folder

@@ -2,7 +2,7 @@
 // progressive error of the algorithm alone, of the best member, of the mixture, and of
 // the mixture that a scorer has: the table in docs/mixture.md. With -picture it draws,
 // instead, which members of the mixture are trusted when, on three streams; with -files it
-// writes the streams to a folder, for accrete bench and docs/peers.py.
+// writes the streams to a folder, for accrete bench and cmd/accrete/internal/bench/peers.py.
 //
 //	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME]
 //	go run ./internal/synth/contest -picture docs/mixture.svg

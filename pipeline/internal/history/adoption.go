@@ -25,8 +25,8 @@ type adoption struct {
 
 const (
 	// firstTrial is the number of rows after which the two Learners are compared first, and
-	// again at every doubling, on the rows since the time before: after the warm-up of 1,000
-	// rows, as many again.
+	// again at every doubling, on the rows since the comparison before. The first one includes
+	// the warm-up of the second Learner, 1,000 rows, and about as many after it.
 	firstTrial = 2048
 
 	// lastTrial is the number of rows after which the model stays as it is.
