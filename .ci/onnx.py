@@ -4,6 +4,7 @@ usage: onnx.py BINARY DIRECTORY
 """
 
 import json
+import math
 import pathlib
 import random
 import subprocess
@@ -14,10 +15,12 @@ import onnxruntime
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 import accrete  # noqa: E402
+from accrete.columns import NORMAL, NORMAL_INDICATED  # noqa: E402
 
 TOLERANCE = 1e-6
 COLUMNS = "abcd"
 ROWS = 400
+SCORED = ["--columns", "a:numeric:normal,b:numeric:normal,c,d:numeric:normal"]
 MODELS = [
     ("two", []),
     ("three", ["--mixture", "on"]),
@@ -31,13 +34,25 @@ MODELS = [
     ("number", ["--missing", "zero", "--sampling", "orthogonal"]),
     ("both", ["--intervals", "0.9", "--label", "y,z"]),
     (None, ["--task", "novelty"]),
+    ("tails", []),
+    ("tails", SCORED),
+    ("tails", [*SCORED, "--missing", "zero"]),
 ]
-REFUSED = [("two", ["--forest", "20"]), ("two", ["--costs", '{"yes": 5}']), ("number", ["--kernel", "polynomial:2"]), ("three", ["--loss", "hinge", "--algorithm", "dsg"])]
+REFUSED = [
+    ("two", ["--forest", "20"], "learner.forest"),
+    ("two", ["--costs", '{"yes": 5}'], "learner.costs"),
+    ("number", ["--kernel", "polynomial:2"], "learner.kernel"),
+    ("three", ["--loss", "hinge", "--algorithm", "dsg"], "learner.loss"),
+    ("number", ["--columns", "a,b,c,d,a*c:pair"], "input.columns"),
+]
 
 
 def rows(label, n):
     r = random.Random(3)
     for i in range(n):
+        if label == "tails":
+            yield tails(r, i)
+            continue
         row = {"a": r.gauss(0, 1), "b": r.gauss(5, 1e3) if r.random() > 0.1 else None, "c": r.random() > 0.5, "d": r.gauss(0, 1) * (1e9 if i % 50 == 7 else 1)}
         v = row["a"] ** 2 + (row["b"] or 0) / 1e3 + row["c"] + r.gauss(0, 0.1)
         if label == "both":
@@ -45,6 +60,27 @@ def rows(label, n):
             continue
         y = {"two": "yes" if v > 1 else "no", "three": ["lo", "mid", "hi"][(v > 0) + (v > 1.5)], "number": v, "count": max(0, round(3 * v))}
         yield row if label is None else row | {"y": y[label]}
+
+
+def tails(r, i):
+    """Returns a row of columns with long tails: a of counts, of which many are quantiles; b often missing; d nearly constant."""
+    row = {"a": round(math.exp(r.gauss(0, 2))) if i % 200 else None, "b": math.exp(r.gauss(0, 3)) - 1 if r.random() > 0.1 else None, "c": r.random() > 0.5, "d": 0 if i % 50 else i}
+    return row | {"y": math.log1p(row["a"] or 0) + math.log(2 + (row["b"] or 0)) / 2 + row["c"] + r.gauss(0, 0.1)}
+
+
+def probes(model, row):
+    """Yields rows with values at the quantiles, next to them and far beyond them, in all columns that are normal scores."""
+    scored = 0
+    for name, (kind, parameters, _) in zip(COLUMNS, model._encoding.columns):
+        if kind in (NORMAL, NORMAL_INDICATED):
+            scored += 1
+            quantiles = parameters[: len(parameters) // 2]
+            for to in (quantiles, numpy.nextafter(quantiles, numpy.inf), numpy.nextafter(quantiles, -numpy.inf)):
+                yield from (row | {name: float(v)} for v in to)
+            yield from (row | {name: sign * 10.0**k} for sign in (1, -1) for k in range(-9, 30, 2))
+            yield row | {name: None}
+    if not scored:
+        sys.exit("no column is normal scores")
 
 
 def fit(binary, directory, label, options, n=ROWS):
@@ -66,9 +102,12 @@ def main(binary, directory):
     for label, options in MODELS:
         data, file, snapshot = fit(binary, directory, label, options)
         graph = directory / "model.onnx"
+        model = accrete.load(snapshot) if "qmc" not in options else None
+        if label == "tails":
+            data += probes(model, data[1])
+            file.write_text("".join(json.dumps(r) + "\n" for r in data))
         said = subprocess.run([binary, "predict", str(file), "--model", str(snapshot), "--json"], check=True, capture_output=True, text=True)
         want = [json.loads(line) for line in said.stdout.splitlines()]
-        model = accrete.load(snapshot) if "qmc" not in options else None
         wrote = export(binary, snapshot, graph)
         if wrote.returncode:
             sys.exit(f"{label} {options}: {wrote.stderr}")
@@ -92,10 +131,10 @@ def main(binary, directory):
                 worst = max(worst, float(numpy.max(numpy.abs(is_ - v) / numpy.maximum(numpy.abs(v), 1e-12))))
                 if not worst <= TOLERANCE:
                     sys.exit(f"{label} {options}, row {i}: {name} is {is_}, want {v}")
-    for label, options in REFUSED:
+    for label, options, change in REFUSED:
         _, _, snapshot = fit(binary, directory, label, options, 5 * ROWS)  # trees come later
         said = export(binary, snapshot, directory / "refused.onnx")
-        if said.returncode != 78 or "cannot be written as ONNX" not in said.stderr or (directory / "refused.onnx").exists():
+        if said.returncode != 78 or "cannot be written as ONNX" not in said.stderr or change not in said.stderr or (directory / "refused.onnx").exists():
             sys.exit(f"{label} {options}: exit code {said.returncode}: {said.stderr}")
     print(f"onnxruntime {onnxruntime.__version__}: {len(MODELS)} models, {len(REFUSED)} refused, largest relative difference {worst:.2g}")
 

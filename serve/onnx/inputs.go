@@ -1,12 +1,15 @@
 package onnx
 
 // What a column becomes, as the array encode.columns has it (snapshot/FORMAT.md): a number as
-// it is, with a value in place of a missing one, the same and an indicator of it, or nothing.
+// it is, with a value in place of a missing one, the same and an indicator of it, or nothing;
+// its normal score, or that and an indicator.
 const (
-	asIs = iota
-	asImputed
-	asIndicated
-	asAbsent
+	asIs              = 0
+	asImputed         = 1
+	asIndicated       = 2
+	asAbsent          = 3
+	asNormal          = 8
+	asNormalIndicated = 9
 )
 
 const (
@@ -19,24 +22,29 @@ func (m *model) encoded(g *graph, x value) (value, error) {
 	n, center := len(m.schema.Columns), numbers[float64](m, "center")
 	kinds, parameters := numbers[int64](m, "encode.columns"), numbers[float64](m, "encode.parameters")
 	replaced, take, indicate := make([]float64, n), make([]float64, n*m.width), make([]float64, n*m.width)
+	var normal normalColumns
 	at := 0
 	for j := range n {
 		kind, own := int64(asIs), parameters[:0]
 		if kinds != nil {
 			kind, own, parameters = kinds[3*j], parameters[:kinds[3*j+1]], parameters[kinds[3*j+1]:]
 		}
-		switch {
-		case kind > asAbsent:
-			return "", unsupported("what the column %s becomes has no counterpart", m.schema.Columns[j])
-		case kind == asIs && !m.zeros:
-			replaced[j] = center[at]
-		case len(own) > 0:
-			replaced[j] = own[0]
-		}
-		if kind != asAbsent {
+		switch kind {
+		case asIs:
+			if !m.zeros {
+				replaced[j] = center[at]
+			}
 			take[j*m.width+at] = 1
+		case asImputed, asIndicated:
+			replaced[j] = own[0]
+			take[j*m.width+at] = 1
+		case asNormal, asNormalIndicated:
+			normal.add(j, at, own)
+		case asAbsent:
+		default:
+			return "", unsupported("what the column %s becomes has no counterpart: %s", m.schema.Columns[j], changeColumns)
 		}
-		if kind == asIndicated {
+		if kind == asIndicated || kind == asNormalIndicated {
 			at++
 			indicate[j*m.width+at] = 1
 		}
@@ -47,7 +55,11 @@ func (m *model) encoded(g *graph, x value) (value, error) {
 	if kinds == nil {
 		return filled, nil
 	}
-	return g.op("Add", g.op("MatMul", filled, g.doubles(take, n, m.width)), g.op("MatMul", g.cast(missing, tensorFloat64), g.doubles(indicate, n, m.width))), nil
+	all := g.op("Add", g.op("MatMul", filled, g.doubles(take, n, m.width)), g.op("MatMul", g.cast(missing, tensorFloat64), g.doubles(indicate, n, m.width)))
+	if normal.raw == nil {
+		return all, nil
+	}
+	return g.op("Add", all, m.normal(g, filled, missing, &normal)), nil
 }
 
 // scaled adds the input and returns the rows in the units of the kernel, rounded to float32.

@@ -45,13 +45,18 @@ type model struct {
 	random features.Map // without a block size
 }
 
-// unwritten are arrays that a graph has no counterpart of, with what they are of.
+// unwritten are arrays that a graph has no counterpart of, with what they are of and the
+// option that a model without them has.
 var unwritten = []struct{ array, is string }{
-	{"given.hash", "it has a learned metric (kernel.metric)"},
-	{"forest.columns", "it has a forest"},
-	{"leverage", "its sampling is leverage"},
-	{"costs", "it decides by costs of classes (learner.costs)"},
+	{"given.hash", "it has a learned metric: leave out learner.kernel.metric (fit --metric)"},
+	{"forest.columns", "it has a forest: leave out learner.forest (fit --forest)"},
+	{"leverage", "its sampling is leverage: set learner.sampling (fit --sampling) to iid"},
+	{"costs", "it decides by costs of classes: set learner.costs (fit --costs) to none or f1"},
+	{"sparse.shares", "it has a sparse member: leave out input.sparse (fit --sparse)"},
 }
+
+// changeColumns says how to create a model without a column that a graph has no counterpart of.
+const changeColumns = "leave it out of input.columns (fit --columns), or declare it as ignored there"
 
 // written are the arrays that a graph is made of.
 var written = []string{
@@ -106,13 +111,19 @@ func (m *model) check() error {
 	_, mapped := k.(kernel.Mapped)
 	switch {
 	case mapped || !m.random.AllowsSelection():
-		return unsupported("its features, of the kernel %s and with the sampling %v, are no cosines and sines of stored frequencies", k, m.random.Sampling)
+		return unsupported("its features, of the kernel %s and with the sampling %v, are no cosines and sines of stored frequencies: choose others with learner.kernel and learner.sampling (fit --kernel, --sampling), such as gaussian and iid", k, m.random.Sampling)
 	case m.width > maxColumns:
-		return unsupported("the model sees %d columns, the limit is %d", m.width, maxColumns)
+		return unsupported("the model sees %d columns, the limit is %d: name fewer in input.columns (fit --columns)", m.width, maxColumns)
 	}
 	for i, t := range m.schema.Types {
-		if t != "numeric" && t != "boolean" {
-			return unsupported("column %s has the type %s: there are numbers and booleans only", m.schema.Columns[i], t)
+		switch t {
+		case "numeric", "boolean", "numeric:normal":
+		case "window", "source":
+			return unsupported("it has windows: leave out input.windows (fit --windows)")
+		case "":
+			return unsupported("column %s had no value: %s", m.schema.Columns[i], changeColumns)
+		default:
+			return unsupported("column %s has the type %s, and there are numbers and booleans only: %s", m.schema.Columns[i], t, changeColumns)
 		}
 	}
 	return nil

@@ -17,10 +17,11 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// fitted returns a model of two numbers and what label makes of them.
-func fitted(t *testing.T, c learner.Config, rows int, label func(v float64) string) *snapshot.Snapshot {
+// fitted returns a model of two numbers, of which the second is sometimes missing, and what
+// label makes of them. types are those of the columns, if they are declared.
+func fitted(t *testing.T, c learner.Config, types map[string]string, rows int, label func(v float64) string) *snapshot.Snapshot {
 	t.Helper()
-	in := decode.Config{Label: "y", Infer: true, Missing: "impute", Task: c.Task}
+	in := decode.Config{Label: "y", Infer: true, Types: types, Missing: "impute", Task: c.Task}
 	c.MaxFeatures = 32
 	fit, err := offline.NewFit(c, in)
 	if err != nil {
@@ -31,9 +32,13 @@ func fitted(t *testing.T, c learner.Config, rows int, label func(v float64) stri
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range rows {
+	for i := range rows {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
-		row, err := d.Decode(fmt.Appendf(nil, `{"a":%v,"b":%v,"y":%s}`, a, b, label(a*b)))
+		second := number(b)
+		if i%20 == 19 {
+			second = "null"
+		}
+		row, err := d.Decode(fmt.Appendf(nil, `{"a":%v,"b":%s,"y":%s}`, a, second, label(a*b)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +54,9 @@ func fitted(t *testing.T, c learner.Config, rows int, label func(v float64) stri
 
 func number(v float64) string { return fmt.Sprint(v) }
 func sign(v float64) string   { return fmt.Sprintf(`"%v"`, v > 0) }
+
+// normal are the types of columns that are seen as normal scores.
+var normal = map[string]string{"a": "numeric:normal", "b": "numeric:normal"}
 
 // fields returns those of a message, by number.
 func fields(t *testing.T, b []byte) map[protowire.Number][][]byte {
@@ -78,15 +86,18 @@ func fields(t *testing.T, b []byte) map[protowire.Number][][]byte {
 func TestGraphsAreWellFormed(t *testing.T) {
 	for _, x := range []struct {
 		config  learner.Config
+		types   map[string]string
 		label   func(float64) string
 		outputs string
 	}{
-		{learner.Config{}, sign, "prediction probabilities"},
-		{learner.Config{Costs: "f1", Loss: "hinge", Algorithm: "dsg"}, sign, "prediction probabilities"},
-		{learner.Config{Mixture: true, Intervals: 0.9, Variance: true}, number, "interval prediction variance"},
-		{learner.Config{Algorithm: "dsg", Loss: "quantile:0.1,0.9"}, number, "prediction quantiles"},
+		{learner.Config{}, nil, sign, "prediction probabilities"},
+		{learner.Config{Costs: "f1", Loss: "hinge", Algorithm: "dsg"}, nil, sign, "prediction probabilities"},
+		{learner.Config{Mixture: true, Intervals: 0.9, Variance: true}, nil, number, "interval prediction variance"},
+		{learner.Config{Algorithm: "dsg", Loss: "quantile:0.1,0.9"}, nil, number, "prediction quantiles"},
+		{learner.Config{}, normal, sign, "prediction probabilities"},
+		{learner.Config{Mixture: true}, map[string]string{"a": "numeric", "b": "numeric:normal"}, number, "prediction"},
 	} {
-		file, err := Encode(fitted(t, x.config, 300, x.label))
+		file, err := Encode(fitted(t, x.config, x.types, 300, x.label))
 		if err != nil {
 			t.Fatalf("%+v: %v", x.config, err)
 		}
@@ -127,7 +138,14 @@ func TestGraphsAreWellFormed(t *testing.T) {
 	}
 }
 
-// What has no counterpart in a graph is refused with what it is.
+// typed returns a change of the type of the first column.
+func typed(name string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Schema = []byte(strings.Replace(string(s.Schema), `{`, fmt.Sprintf(`{"types":[%q,"numeric"],`, name), 1))
+	}
+}
+
+// What has no counterpart in a graph is refused with what it is, and the option to change.
 func TestModelsWithoutACounterpartAreRefused(t *testing.T) {
 	for _, x := range []struct {
 		config learner.Config
@@ -135,14 +153,24 @@ func TestModelsWithoutACounterpartAreRefused(t *testing.T) {
 		change func(*snapshot.Snapshot)
 		want   string
 	}{
-		{config: learner.Config{Kernel: "polynomial:2", Algorithm: "ridge"}, rows: 300, want: "polynomial"},
-		{config: learner.Config{Costs: `{"true":3}`}, rows: 300, want: "costs"},
+		{config: learner.Config{Kernel: "polynomial:2", Algorithm: "ridge"}, rows: 300, want: "learner.kernel"},
+		{config: learner.Config{Costs: `{"true":3}`}, rows: 300, want: "learner.costs"},
 		{rows: 5, want: "first fit"},
-		{rows: 300, want: "type category", change: func(s *snapshot.Snapshot) {
-			s.Schema = []byte(strings.Replace(string(s.Schema), `{`, `{"types":["category","numeric"],`, 1))
+		{rows: 300, want: "the type category, and there are numbers and booleans only: leave it out of input.columns", change: typed("category")},
+		{rows: 300, want: "column a had no value", change: typed("")},
+		{rows: 300, want: "input.windows", change: typed("window")},
+		{rows: 300, want: "what the column b becomes", change: func(s *snapshot.Snapshot) {
+			for i, a := range s.State.Serving {
+				switch a.Name {
+				case "encode.columns":
+					s.State.Serving[i].Data = []int64{asIs, 0, 0, 4, 1, 0} // a category of one value and others
+				case "encode.parameters":
+					s.State.Serving[i].Data = []float64{7}
+				}
+			}
 		}},
 	} {
-		s := fitted(t, x.config, x.rows, sign)
+		s := fitted(t, x.config, nil, x.rows, sign)
 		if x.change != nil {
 			x.change(s)
 		}
@@ -150,7 +178,7 @@ func TestModelsWithoutACounterpartAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", x.config, err, x.want)
 		}
 	}
-	damaged := fitted(t, learner.Config{}, 300, sign)
+	damaged := fitted(t, learner.Config{}, nil, 300, sign)
 	damaged.State.Serving = damaged.State.Serving[1:]
 	if _, err := Encode(damaged); err == nil {
 		t.Error("arrays are missing, and there is no error")

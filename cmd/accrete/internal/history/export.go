@@ -28,7 +28,7 @@ type Export struct {
 func (Export) Help() string {
 	return `Writes the model with its whole history to a file, for a backup or another cluster: the records of the model log that count, from the beginning or, if the log was trimmed, from its oldest snapshot. A learner may run meanwhile. The command refuses a broken log. The file has a checksum and no secrets, but it has the options, the names of the input topics and the classes; only its owner can read it. It does not contain the input or the predictions, but its snapshots have the inputs of the last rows as numbers, and keys (docs/privacy.md).
 
-With --snapshot, --mlflow or --onnx it writes one model, without history: a snapshot file for accrete predict --model, learn --from and the Python package; a folder that mlflow.pyfunc.load_model loads, with the snapshot and the Python code that it needs; or an ONNX graph with the same predictions, for models of numbers and booleans.`
+With --snapshot, --mlflow or --onnx it writes one model, without history: a snapshot file for accrete predict --model, learn --from and the Python package; a folder that mlflow.pyfunc.load_model loads, with the snapshot and the Python code that it needs; or an ONNX graph with the same predictions, for models of numbers, also as normal scores, and booleans.`
 }
 
 func (Export) Examples() string {
