@@ -66,7 +66,7 @@ func (d *Decoder) arrive(name []byte, v value) bool {
 	if v.kind == null || v.kind == absent || v.kind >= object || len(name) > maxStrangeName || d.dense {
 		return false
 	}
-	if _, declared := d.config.Types[string(name)]; declared || d.config.isSource(string(name)) {
+	if _, declared := d.config.Types[string(name)]; declared || d.config.isWindowField(string(name), false) || d.config.isPaired(string(name)) {
 		return false
 	}
 	if _, part := d.partType(string(name)); part {

@@ -182,3 +182,35 @@ func restarted(t *testing.T, c Config, s Schema) *Decoder {
 	}
 	return d
 }
+
+// A field of a pair or a window keeps its type, whichever values come: these are of the columns
+// that it had, and a scorer has no others.
+func TestFieldsOfPairsAndWindowsKeepTheirTypes(t *testing.T) {
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Types = map[string]string{"a*b": Pair} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Of: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Distinct: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Time: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "a", Of: "b", Over: []string{"1h"}}} },
+	} {
+		c := adopting
+		change(&c)
+		d := restarted(t, c, Schema{})
+		if _, err := d.Decode([]byte(`{"a":1,"b":2,"y":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		was := d.Schema().Columns
+		for range 2 * adoptAfter {
+			if _, err := d.Decode([]byte(`{"a":"text","b":2,"z":1,"y":1}`)); err == nil {
+				t.Fatalf("%+v: text is decoded as a value of a", c)
+			}
+			if _, err := d.Decode([]byte(`{"a":1,"b":2,"z":1,"y":1}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := d.Schema().Columns; !slices.Equal(got, append(slices.Clip(was), "z")) {
+			t.Errorf("%+v: columns %q, were %q", c, got, was)
+		}
+		restarted(t, c, *d.Schema().First(len(was)))
+	}
+}
