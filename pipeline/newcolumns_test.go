@@ -91,6 +91,9 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 		}
 	}
 	provesWith(t, whole, in, map[int]int{650: 2, 4000: 3, 4990: 3})
+	if rows, schema, err := LastLearned(t.Context(), whole, len(values)); err != nil || rows.Len() != 4900 || rows.Dim() != len(schema.Columns) {
+		t.Errorf("rows that were learned last: %v, %v", rows, err)
+	}
 	if s, ok := learntest.Last[event.Succeeded](all); !ok || s.Loss >= s.Other || !slices.Contains(s.Columns, "z") {
 		t.Errorf("%+v: the model with column z does not predict", s)
 	}
