@@ -122,6 +122,7 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 // model had that made them.
 func provesWith(t *testing.T, c model.Config, in string, columns map[int]int) {
 	t.Helper()
+	c.Report = func(event.Event) {}
 	for offset, want := range columns {
 		got, err := audit.Prove(t.Context(), c, []string{fmt.Sprintf("%s-0-%d", in, offset)})
 		if err != nil || !got[0].Equal || len(got[0].Input.Columns) != want {
