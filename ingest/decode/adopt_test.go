@@ -146,6 +146,36 @@ func TestArrivingFieldsAreBounded(t *testing.T) {
 	}
 }
 
+// A record without a value says nothing about the type of a field, whatever a missing value is.
+func TestNullLetsATypeArrive(t *testing.T) {
+	for _, missing := range []string{"impute", "zero"} {
+		c := adopting
+		c.Missing = missing
+		for _, between := range []string{`{"a":null,"b":1,"y":1}`, `{"b":1,"y":1}`, `{"a":2,"b":1,"y":1}`} {
+			d := restarted(t, c, Schema{})
+			for i := range 2 * adoptAfter {
+				v := between
+				if i%2 == 1 {
+					v = `{"a":"text","b":1,"y":1}`
+				}
+				if i == 0 {
+					v = `{"a":1,"b":1,"y":1}`
+				}
+				if _, err := d.Decode([]byte(v)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := 3
+			if strings.Contains(between, "2") {
+				want = 2
+			}
+			if got := d.Schema().Columns; len(got) != want {
+				t.Errorf("%s, %s between texts: columns %q", missing, between, got)
+			}
+		}
+	}
+}
+
 // Adoption needs names, and values that may be missing.
 func TestWhatExcludesAdoption(t *testing.T) {
 	for _, change := range []func(*Config){
