@@ -50,15 +50,25 @@ func (b *Batch) Widen(dim int) {
 
 // SharedLoss returns the loss of the prediction for row i in units that do not depend on the
 // Learner, so that those of two can be compared: Loss, but for numbers with another loss than
-// the square in the units of the label.
+// the square in the units of the label. Huber and Absolute compare errors with a number of
+// standard deviations, which are those of the Learner: in their place is the absolute error.
 func (p *PredictedBatch) SharedLoss(i int) (float64, bool) {
 	l, graded := p.Loss(i)
 	if !graded || p.head.Task != Regression || p.head.Loss == (loss.Square{}) {
 		return l, graded
 	}
+	robust := false
+	switch p.head.Loss.(type) {
+	case loss.Huber, loss.Absolute:
+		robust = true
+	}
 	y, sum := p.batch.Label(i), 0.0
 	for j, s := range p.head.Scales {
-		sum += float64(p.head.GradedLoss(p.scores(i), p.Row(i), y, j) * s.Deviation)
+		if robust {
+			sum += math.Abs(target.Bounded(y.At(j)) - p.head.Quantiles.Point(p.Row(i), j))
+		} else {
+			sum += float64(p.head.GradedLoss(p.scores(i), p.Row(i), y, j) * s.Deviation)
+		}
 	}
 	return target.Finite(sum / float64(len(p.head.Scales))), true
 }

@@ -90,6 +90,10 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 			t.Errorf("verify: %s, %v", fmt.Sprint(v), err)
 		}
 	}
+	provesWith(t, whole, in, map[int]int{650: 2, 4000: 3, 4990: 3})
+	if rows, schema, err := LastLearned(t.Context(), whole, len(values)); err != nil || rows.Len() != 4900 || rows.Dim() != len(schema.Columns) {
+		t.Errorf("rows that were learned last: %v, %v", rows, err)
+	}
 	if s, ok := learntest.Last[event.Succeeded](all); !ok || s.Loss >= s.Other || !slices.Contains(s.Columns, "z") {
 		t.Errorf("%+v: the model with column z does not predict", s)
 	}
@@ -112,4 +116,53 @@ func TestAdoptedColumnsFollowFromTheRecords(t *testing.T) {
 			t.Fatalf("prediction %d is %s, want %s without the adoption", i, predicted(whole.Model)[i], want)
 		}
 	}
+}
+
+// provesWith has the predictions of some records computed again, and checks how many columns the
+// model had that made them.
+func provesWith(t *testing.T, c model.Config, in string, columns map[int]int) {
+	t.Helper()
+	c.Report = func(event.Event) {}
+	for offset, want := range columns {
+		got, err := audit.Prove(t.Context(), c, []string{fmt.Sprintf("%s-0-%d", in, offset)})
+		if err != nil || !got[0].Equal || len(got[0].Input.Columns) != want {
+			t.Errorf("record %d, of a model with %d columns: %v, %v", offset, want, got, err)
+		}
+	}
+}
+
+// Windows and pairs stay as they are when other columns are adopted, or when their fields have
+// values of another type.
+func TestAdoptionLeavesWindowsAndPairsAlone(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("windows")
+	rng := rand.New(rand.NewPCG(7, 8))
+	var values []string
+	for i := range 400 {
+		x, z := rng.NormFloat64(), ""
+		amount := fmt.Sprint(x)
+		if i >= 50 {
+			z = `,"z":1`
+		}
+		if i >= 100 && i < 250 {
+			amount = `"free"`
+		}
+		values = append(values, fmt.Sprintf(`{"card":"c%d","shop":"s%d","amount":%s,"label":%v%s}`, rng.IntN(5), rng.IntN(3), amount, x > 0, z))
+	}
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg = adoptingColumns(cfg)
+	cfg.Decode.Types = map[string]string{"card*shop": decode.Pair}
+	cfg.Decode.Windows = []decode.Window{{Key: "card", Of: "amount", Over: []string{"1h"}, Features: []string{"mean"}}}
+	cfg.BatchSize = 70
+	for from := range 2 {
+		kafkatest.Fill(t, c, in, 1, values[from*200:(from+1)*200])
+		learnAll(t, cfg)
+	}
+	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n != 150 {
+		t.Errorf("%d records in quarantine, want the 150 without an amount", n)
+	}
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+	const columns = 6 // amount, card, card*shop, shop, the mean, and the time of the records
+	provesWith(t, cfg, in, map[int]int{20: columns, 299: columns, 398: columns})
 }

@@ -91,3 +91,24 @@ func TestLintOnlineReadsLabelsThatComeLater(t *testing.T) {
 		}
 	}
 }
+
+// The rows of a sample have the same columns, also where a learner would adopt more.
+func TestLintOnlineReadsWhatALearnerWouldAdopt(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in := kafkatest.Name("in")
+	var values []string
+	for i := range 300 {
+		v := fmt.Sprintf(`{"a":%d,"y":"c%d"`, i%7, i%2)
+		if i >= 10 {
+			v += fmt.Sprintf(`,"z":%d`, i%5)
+		}
+		values = append(values, v+"}")
+	}
+	kafkatest.Fill(t, client, in, 1, values)
+	inDir(t, fmt.Sprintf("model: %s-m\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\n  on_change: adopt\nhttp:\n  listen: 'off'\n", in, addr, in))
+	got, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online")
+	if want := "sampled  300 of the oldest records, which a new model learns first: 300 labelled, 0 would go to quarantine"; got != exit.Done || !strings.Contains(stdout, want) {
+		t.Errorf("%d %s: no %q in\n%s", got, stderr, want, stdout)
+	}
+}

@@ -66,7 +66,7 @@ func (d *Decoder) arrive(name []byte, v value) bool {
 	if v.kind == null || v.kind == absent || v.kind >= object || len(name) > maxStrangeName || d.dense {
 		return false
 	}
-	if _, declared := d.config.Types[string(name)]; declared || d.config.isSource(string(name)) {
+	if _, declared := d.config.Types[string(name)]; declared || d.config.isWindowField(string(name), false) || d.config.isPaired(string(name)) {
 		return false
 	}
 	if _, part := d.partType(string(name)); part {
@@ -159,7 +159,7 @@ func (d *Decoder) hasOwn(name string, direct bool) bool {
 	if !is || d.x[i] != d.x[i] || slices.ContainsFunc(d.arrivals, func(a arrival) bool { return a.name == name }) {
 		return false
 	}
-	return direct || d.seen[i] == d.now
+	return direct || slices.ContainsFunc(d.list, func(f field) bool { return string(f.name) == name && f.kind != null })
 }
 
 // arrive counts a field, and returns the number of records that have had it.

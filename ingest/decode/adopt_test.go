@@ -146,6 +146,36 @@ func TestArrivingFieldsAreBounded(t *testing.T) {
 	}
 }
 
+// A record without a value says nothing about the type of a field, whatever a missing value is.
+func TestNullLetsATypeArrive(t *testing.T) {
+	for _, missing := range []string{"impute", "zero"} {
+		c := adopting
+		c.Missing = missing
+		for _, between := range []string{`{"a":null,"b":1,"y":1}`, `{"b":1,"y":1}`, `{"a":2,"b":1,"y":1}`} {
+			d := restarted(t, c, Schema{})
+			for i := range 2 * adoptAfter {
+				v := between
+				if i%2 == 1 {
+					v = `{"a":"text","b":1,"y":1}`
+				}
+				if i == 0 {
+					v = `{"a":1,"b":1,"y":1}`
+				}
+				if _, err := d.Decode([]byte(v)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := 3
+			if strings.Contains(between, "2") {
+				want = 2
+			}
+			if got := d.Schema().Columns; len(got) != want {
+				t.Errorf("%s, %s between texts: columns %q", missing, between, got)
+			}
+		}
+	}
+}
+
 // Adoption needs names, and values that may be missing.
 func TestWhatExcludesAdoption(t *testing.T) {
 	for _, change := range []func(*Config){
@@ -181,4 +211,36 @@ func restarted(t *testing.T, c Config, s Schema) *Decoder {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// A field of a pair or a window keeps its type, whichever values come: these are of the columns
+// that it had, and a scorer has no others.
+func TestFieldsOfPairsAndWindowsKeepTheirTypes(t *testing.T) {
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Types = map[string]string{"a*b": Pair} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Of: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Distinct: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "b", Time: "a", Over: []string{"1h"}}} },
+		func(c *Config) { c.Windows = []Window{{Key: "a", Of: "b", Over: []string{"1h"}}} },
+	} {
+		c := adopting
+		change(&c)
+		d := restarted(t, c, Schema{})
+		if _, err := d.Decode([]byte(`{"a":1,"b":2,"y":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		was := d.Schema().Columns
+		for range 2 * adoptAfter {
+			if _, err := d.Decode([]byte(`{"a":"text","b":2,"z":1,"y":1}`)); err == nil {
+				t.Fatalf("%+v: text is decoded as a value of a", c)
+			}
+			if _, err := d.Decode([]byte(`{"a":1,"b":2,"z":1,"y":1}`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := d.Schema().Columns; !slices.Equal(got, append(slices.Clip(was), "z")) {
+			t.Errorf("%+v: columns %q, were %q", c, got, was)
+		}
+		restarted(t, c, *d.Schema().First(len(was)))
+	}
 }

@@ -32,6 +32,16 @@ func (c *Config) pairsOf() (names []string) {
 	return names
 }
 
+// isPaired reports whether a field is one of the two columns of a pair.
+func (c *Config) isPaired(name string) bool {
+	for pair, t := range c.Types {
+		if a, b, _ := splitPair(pair); t == Pair && (a == name || b == name) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkPair checks the declaration of a pair.
 func (c *Config) checkPair(name string) error {
 	a, b, ok := splitPair(name)

@@ -18,8 +18,9 @@ func FuzzReader(f *testing.F) {
 	f.Add("a,b\n1,2\n\n\r\n3,\"4\n5\"\n6,7\r\n8,x\"y\n9,10\r")
 	f.Add("\"a\",b\n\"unfinished\n1,2")
 	f.Add(strings.Repeat("x", 70_000) + ",1\n" + strings.Repeat("\"y\"", 30_000) + "\n2,3")
+	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
-		want, wantLines := readAll(text, func() ([]string, int, error) { return nil, 0, nil })
+		want, wantLines := readAll(text, func() ([]string, int, error) { return nil, 0, io.EOF })
 		for _, reuse := range []bool{false, true} {
 			r := NewReader(strings.NewReader(text), ',')
 			r.Reuse = reuse

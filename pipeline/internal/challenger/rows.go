@@ -60,6 +60,7 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 	if len(c.Decode.Windows) > 0 {
 		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
 	}
+	c.Decode.Fixed = true // the rows have the columns of the snapshot
 	d, err := history.NewDecider(c.Decode, keyed, &schema)
 	if err != nil {
 		return nil, 0, 0, err

@@ -44,7 +44,7 @@ type trial struct {
 	rows    int64 // labelled rows that it has learned
 
 	// of the rows since the last comparison that both have predicted
-	compared, loss, mean, squares float64 // mean and squares are of the differences of the losses
+	compared, loss, mean, squares float64 // sum of the weights; mean and squares are of the differences of the losses, squares with those of the weights
 }
 
 // adopted is what a History has of columns that were adopted.
@@ -53,7 +53,7 @@ type adopted struct {
 
 	columns int // of the model; 0 before its first row, and if it has all
 	trial   *trial
-	former  learner.Progress // steps, rows and alarms of the models before
+	former  learner.Progress // steps, rows and alarms of the models before, less those of Learner while it was a trial
 	news    *event.Succeeded // of the last BATCH; nil for nothing
 }
 
@@ -180,9 +180,8 @@ func (h *History) try(b *Decided, v *view, from int, losses []float64) bool {
 	if t.rows < firstTrial || t.rows&(t.rows-1) != 0 || t.compared == 0 {
 		return false
 	}
-	deviation := math.Sqrt(t.squares / t.compared / t.compared)
 	mine, other := t.learner.Progress(), h.Learner.Progress()
-	better := t.mean+float64(surely*deviation) < 0 && mine.Warmup >= other.Warmup && t.learner.Classes() >= h.Learner.Classes()
+	better := t.better() && mine.Warmup >= other.Warmup && t.learner.Classes() >= h.Learner.Classes()
 	switch {
 	case better:
 		h.succeed(b, other)
@@ -203,17 +202,26 @@ func (t *trial) compare(loss, other, weight float64) {
 	t.compared += weight
 	before := d - t.mean
 	t.mean += float64(weight * before / t.compared)
-	t.squares += float64(weight * float64(before*(d-t.mean)))
+	t.squares += float64(float64(weight*weight) * float64(before*(d-t.mean)))
 	t.loss += float64(weight * (loss - t.loss) / t.compared)
 }
 
-// succeed has the trial predict in the place of the model, whose progress is given.
+// better reports whether the losses of the trial are less by more than chance. The variance of
+// a mean with weights w is Σw²d²/(Σw)², whatever the unit of the weights.
+func (t *trial) better() bool {
+	deviation := math.Sqrt(t.squares / t.compared / t.compared)
+	return t.mean+float64(surely*deviation) < 0
+}
+
+// succeed has the trial predict in the place of the model, whose progress is given. The counts
+// continue those of the model: what the trial has counted before is subtracted, and may be more.
 func (h *History) succeed(b *Decided, p learner.Progress) {
 	t, f := h.adopted.trial, &h.adopted.former
+	own := t.learner.Progress()
 	f.Examples += p.Examples - t.rows
-	f.Step += p.Step - t.learner.Progress().Step
-	f.Drifts.ADWIN += p.Drifts.ADWIN
-	f.Drifts.PageHinkley += p.Drifts.PageHinkley
+	f.Step += p.Step - own.Step
+	f.Drifts.ADWIN += p.Drifts.ADWIN - own.Drifts.ADWIN
+	f.Drifts.PageHinkley += p.Drifts.PageHinkley - own.Drifts.PageHinkley
 	t.learner.Succeed(h.Learner)
 	h.adopted.news = &event.Succeeded{Rows: t.rows, Loss: t.loss, Other: t.loss - t.mean, Columns: b.Schema.Columns[h.adopted.columns:t.columns]}
 	h.Learner, h.adopted.trial, h.adopted.columns = t.learner, nil, t.columns

@@ -171,7 +171,8 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		h.Expected.ask(&pass.Predictions, i, h.decided(&pass.Predictions, i))
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
-			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:h.width(b, from)], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+			n := h.width(b, from)
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:n], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema.First(n), Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
 		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}

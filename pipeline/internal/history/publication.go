@@ -51,7 +51,7 @@ type Predicted struct {
 	Loss      float64
 	Graded    bool // Loss is set
 	Weight    float64
-	Schema    *decode.Schema // as of the BATCH
+	Schema    *decode.Schema // of X, as of the BATCH
 	Pass      *learner.PredictedBatch
 	Row       int // of Pass
 	Published *ingest.Record

@@ -258,6 +258,47 @@ func TestInputsAreAsTheSchemaSays(t *testing.T) {
 	}
 }
 
+// TestALabelHasEachFieldOnce: the key, the label and the time may be in one object.
+func TestALabelHasEachFieldOnce(t *testing.T) {
+	for _, set := range [][]string{
+		{"input.labels.key=order.id", "input.labels.time=order.at", "input.labels.field=paid"},
+		{"input.labels.key=order.id", "input.labels.field=order.paid", "input.labels.time=order.at"},
+		{"input.labels.key=id", "input.labels.field=order.paid", "input.labels.time=order.at"},
+	} {
+		text := string(printed(t, Command{AsyncAPI: true, JSON: true}, append(slices.Clip(set), "input.labels.ttl=24h", "input.labels.topic=outcomes")))
+		var doc struct {
+			Components struct {
+				Messages map[string]struct {
+					Payload struct {
+						Schema struct {
+							Properties map[string]struct{ Description string }
+							Required   []string
+						}
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		label := doc.Components.Messages["label"].Payload.Schema
+		fields := map[string]bool{}
+		for _, s := range set {
+			_, path, _ := strings.Cut(s, "=")
+			field, _, _ := strings.Cut(path, ".")
+			fields[field] = true
+		}
+		if len(label.Properties) != len(fields) || len(label.Required) != len(fields) || strings.Count(text, `"order": {`) != 1 {
+			t.Errorf("%q: %+v", set, label)
+		}
+		for _, s := range set {
+			if _, path, _ := strings.Cut(s, "="); strings.Contains(path, ".") && !strings.Contains(label.Properties["order"].Description, "at the path "+path+".") {
+				t.Errorf("%q: %+v", set, label)
+			}
+		}
+	}
+}
+
 // TestTheDocumentIsWhole resolves every reference of the AsyncAPI document, and checks that its
 // JSON and YAML forms have the same content.
 func TestTheDocumentIsWhole(t *testing.T) {

@@ -15,14 +15,18 @@ func labelMessage(c *config.Config) object {
 	schema, required := object{{"type", "object"}}, []string{}
 	properties := object{}
 	add := func(path, description string) {
+		of := object{}
 		if strings.Contains(path, ".") { // inside an object, which the description names
 			description += " It is at the path " + path + "."
 			path, _, _ = strings.Cut(path, ".")
-			properties = properties.with(path, described(typed("object"), description))
-		} else {
-			properties = properties.with(path, object{{"description", description}})
+			of = typed("object")
 		}
-		required = append(required, path)
+		if i := slices.Index(required, path); i >= 0 { // properties are as required
+			was := properties[i].value.(object)
+			properties[i].value = described(was[:len(was)-1], was[len(was)-1].value.(string)+" "+description)
+			return
+		}
+		properties, required = properties.with(path, described(of, description)), append(required, path)
 	}
 	key := "The key of the record is that of its example."
 	if path, ok := join.Field(of.Of()); ok {
@@ -48,7 +52,7 @@ func labelMessage(c *config.Config) object {
 	if key != "" {
 		o = o.with("description", key)
 	}
-	return append(o, object{{"contentType", "application/json"}, {"payload", jsonSchema(append(schema, object{{"properties", properties}, {"required", slices.Compact(required)}}...))}}...)
+	return append(o, object{{"contentType", "application/json"}, {"payload", jsonSchema(append(schema, object{{"properties", properties}, {"required", required}}...))}}...)
 }
 
 func kindOf(c *config.Config) string {

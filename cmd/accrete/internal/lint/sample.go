@@ -86,6 +86,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	case !errors.Is(err, ingest.ErrUnknownTopic) && !errors.Is(err, setup.ErrNoSnapshot):
 		return nil, err
 	}
+	c.Decode.Fixed = true // the rows of the sample have the same columns
 	d, err := decode.New(c.Decode, schema)
 	if err != nil {
 		return nil, err
