@@ -46,7 +46,7 @@ func (f *F1) smoothed() Rule {
 	far := float64(ranking.Bucket(vec.Exp(z)) - r.bucket)
 	for share := trust / (trust + weight); share > leastShare; share /= 2 {
 		moved := max(1, r.bucket+int(math.Round(share*far)))
-		if f.score(rare, moved) > most-plausible*float64(most*(1-most/2))/math.Sqrt(weight) {
+		if f.score(rare, moved) > most-plausible*most*(1-float64(most/2))/math.Sqrt(weight) {
 			return Rule{bucket: moved}
 		}
 	}
