@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 const amount = `{"type":"record","name":"a.Amount","fields":[{"name":"value","type":"double"}]}`
@@ -67,6 +70,42 @@ func TestASchemaComesWithWhatItRefersTo(t *testing.T) {
 	again, late := c.Register(ctx, "payments-value", "AVRO", amount)
 	if err == nil && (late != nil || again != id) || made.ID == int(id) {
 		t.Error(id, again, err, late)
+	}
+}
+
+// A schema that cannot be compiled is that of its records, which go to quarantine: asking again
+// would not change it.
+func TestASchemaThatDoesNotCompileIsAnAnswer(t *testing.T) {
+	fake := srfake.New()
+	defer fake.Close()
+	c, err := New(Config{URLs: []string{fake.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	if _, err := c.sr.CreateSchema(ctx, "amount", sr.Schema{Schema: amount}); err != nil {
+		t.Fatal(err)
+	}
+	for format, s := range map[string]sr.Schema{
+		"avro":     {Schema: `{"type":"record","name":"P","fields":[{"name":"amount","type":"a.Missing"}]}`, References: []sr.SchemaReference{{Name: "a.Amount", Subject: "amount", Version: 1}}},
+		"protobuf": {Type: sr.TypeProtobuf, Schema: `syntax = "proto3"; message P { Missing amount = 1; }`},
+	} {
+		made, err := c.sr.CreateSchema(ctx, format+"-value", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := c.Writer(ctx, strconv.Itoa(made.ID))
+		if err != nil || w.Text != s.Schema {
+			t.Errorf("%s: %+v, %v", format, w, err)
+		}
+		d, err := decode.New(decode.Config{Format: format, Label: "y", Framed: true}, decode.Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Learn(w)
+		if _, err = d.Decode([]byte{0, 0, 0, 0, byte(made.ID), 0, 0}); err == nil || !strings.Contains(err.Error(), "schema "+w.ID+": ") || strings.Contains(err.Error(), "base64") {
+			t.Errorf("%s: %v", format, err)
+		}
 	}
 }
 

@@ -16,27 +16,29 @@ import (
 // mostReferences bounds the schemas that one refers to.
 const mostReferences = 100
 
-// whole returns a schema with those that it refers to.
+// whole returns a schema with those that it refers to. One that cannot be compiled is returned
+// as it is: asking again would not change it, and a Decoder rejects the records that have it.
 func (c *Client) whole(ctx context.Context, id string, s sr.Schema) (w decode.Writer, err error) {
 	w = decode.Writer{ID: id, Type: s.Type.String(), Text: s.Schema}
 	var parts []part
 	if err := c.references(ctx, s.References, map[string]bool{}, &parts); err != nil {
 		return w, fmt.Errorf("schema %s: %w", id, err)
 	}
+	text := s.Schema
 	if s.Type == sr.TypeAvro && len(parts) > 0 {
-		w.Text, err = joined(s.Schema, parts)
+		text, err = joined(s.Schema, parts)
 	}
 	if s.Type == sr.TypeProtobuf {
 		imports := map[string]string{}
 		for _, p := range parts {
 			imports[p.name] = p.text
 		}
-		w.Text, err = Proto(ctx, s.Schema, imports)
+		text, err = Proto(ctx, s.Schema, imports)
 	}
-	if err != nil {
-		return w, fmt.Errorf("schema %s: %w", id, err)
+	if err == nil {
+		w.Text = text
 	}
-	return w, nil
+	return w, ctx.Err()
 }
 
 // part is a schema to which another refers, under the name by which it does.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,18 @@ type adoptSummary struct {
 // adoptions is how often the columns of the stream are adopted: one appears, one is renamed,
 // and one gets another type.
 const adoptions = 3
+
+// decisive returns one of the two inputs on which the class depends at first. They alone are
+// ever beyond .75, and each says nothing without the other.
+func decisive(s synth.Stream) int {
+	x := make([]float64, synth.Dim)
+	for i := int64(0); ; i++ {
+		s.At(i, x)
+		if j := slices.IndexFunc(x, func(v float64) bool { return math.Abs(v) > .75 }); j >= 0 {
+			return j
+		}
+	}
+}
 
 // deployed returns example i of n of a producer that changes its columns: x0 appears after a
 // fifth, x1 is called renamed after two, x2 is text after three, and x3 vanishes after four.
@@ -98,7 +111,7 @@ func (w *world) killAdopting(ctx context.Context) (out adoptSummary, err error) 
 	if err != nil {
 		return out, err
 	}
-	if out.Columns = strings.Count(string(columns), "numeric") + strings.Count(string(columns), "category"); out.Columns < synth.Dim {
+	if out.Columns = strings.Count(string(columns), ": numeric\n") + strings.Count(string(columns), ": category\n"); out.Columns < synth.Dim {
 		faults = append(faults, fmt.Errorf("the model has %d columns: no other one has taken over", out.Columns))
 	}
 	out.Seconds = time.Since(start).Seconds()

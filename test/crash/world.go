@@ -114,6 +114,7 @@ func (w *world) build(ctx context.Context) error {
 // prepare draws the examples and creates their topic.
 func (w *world) prepare(ctx context.Context) error {
 	s := synth.Stream{Seed: 7}
+	first := decisive(s)
 	w.garbage = map[int]bool{}
 	x := make([]float64, synth.Dim)
 	var table, lines strings.Builder
@@ -141,6 +142,7 @@ func (w *world) prepare(ctx context.Context) error {
 			}
 		}
 		if w.adopt {
+			x[0], x[first] = x[first], x[0] // a model without it guesses
 			v = deployed(x, name, i, w.examples)
 		}
 		w.values = append(w.values, v)

@@ -64,7 +64,7 @@ type field struct {
 func Descriptor(text string, path []int) (protoreflect.MessageDescriptor, error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the schema cannot be compiled")
 	}
 	var set descriptorpb.FileDescriptorSet
 	if err := proto.Unmarshal(b, &set); err != nil {
