@@ -46,7 +46,6 @@ func (w *world) verified(t *testing.T, abandoned int, topics ...string) {
 // follows the log again after a rollback, to a model that does not contain what was
 // lost.
 func TestScorerFollowsALogThatWasRolledBack(t *testing.T) {
-	t.Parallel()
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		w := newWorldAt(addr, kafkatest.ClientOf(t, addr, nil))
 		kafkatest.Fill(t, w.client, w.in, 1, rings(1, 1500, class))

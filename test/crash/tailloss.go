@@ -185,13 +185,23 @@ func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
 // records, and runs accrete rollback to recover.
 func (w *world) leadOn(ctx context.Context, path string, p *process, missed bool, s *TailLosses) error {
 	if !missed {
-		s.Harmless++
 		p.end()
 		if w.reported(p) {
+			s.Harmless++
 			_, err := w.accrete(ctx, "rollback", "-c", path, "--json")
 			return err
 		}
-		return nil
+		// A running learner may have published for the only lost BATCH, and been killed before it
+		// noticed: then the next one must.
+		published, err := w.missed(ctx)
+		if err != nil || !published {
+			s.Harmless++
+			return err
+		}
+		if p, err = w.begin(nil, "learn", "-c", path); err != nil {
+			return err
+		}
+		defer p.end()
 	}
 	code, err := p.ended(2 * time.Minute)
 	if err != nil || code != refusedCode || !strings.Contains(p.stderr.String(), "accrete rollback") {

@@ -62,7 +62,7 @@ func NewReal(t testing.TB) *Real {
 }
 
 // OnFragile runs a test on a Disk and, where ACCRETE_TEST_KAFKA names
-// .ci/kafka.sh, on a Real.
+// .ci/kafka.sh, on a Real, which all tests share: the test must not be parallel.
 func OnFragile(t *testing.T, test func(t *testing.T, addr string, b Fragile)) {
 	t.Run("embedded", func(t *testing.T) {
 		d := NewDisk(t)
