@@ -119,11 +119,34 @@ func (m *intervals) see(p *learner.PredictedBatch, i int, _ learner.Label, y flo
 		d := quantile * math.Sqrt(u.Variance(0))
 		low, high = v-d, v+d
 	}
+	m.add(low, high, y)
+}
+
+// add adds the score of an interval for a label.
+func (m *intervals) add(low, high, y float64) {
 	m.sum += high - low + 2/(1-coverage)*(max(0, low-y)+max(0, y-high))
 	m.n++
 }
 
 func (m *intervals) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// conformal is the mean interval score of learner.Conformal, on the variances.
+type conformal struct {
+	intervals
+	radius learner.Conformal
+}
+
+func newConformal() measure { return new(conformal) }
+
+func (m *conformal) see(p *learner.PredictedBatch, i int, _ learner.Label, y float64) {
+	u := p.Uncertainty(i)
+	if len(p.Row(i)) == 0 || !u.HasVariance() {
+		return
+	}
+	v, deviation := p.Row(i)[0], math.Sqrt(u.Variance(0))
+	m.add(v-m.radius.Radius*deviation, v+m.radius.Radius*deviation, y)
+	m.radius.Add(math.Abs(y-v) / deviation)
+}
 
 // novelty is 1 minus the area under the ROC curve of the scores.
 type novelty struct{ rows []scored }
