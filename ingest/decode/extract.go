@@ -3,97 +3,9 @@ package decode
 import (
 	"math"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 )
-
-// appendRecord appends r, whose inputs by name are in d.list, as a JSON record.
-func (d *Decoder) appendRecord(dst []byte, r record) ([]byte, *Error) {
-	var err *Error
-	n := 0
-	put := func(name string, v value) {
-		if err != nil || v.kind == absent {
-			return
-		}
-		if v.kind == num && v.text == nil {
-			v = spelled(v.num)
-		}
-		if n++; n > 1 {
-			dst = append(dst, ',')
-		}
-		if dst, err = appendText(dst, name); err == nil {
-			dst, err = appendValue(append(dst, ':'), v)
-		}
-	}
-	if r.form == array {
-		dst = append(dst, `{"x":[`...)
-		for i, v := range d.x {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			w := value{kind: null}
-			if !math.IsNaN(v) {
-				w = spelled(v)
-			}
-			if dst, err = appendValue(dst, w); err != nil {
-				return dst, err
-			}
-		}
-		dst = append(dst, ']')
-	} else {
-		dst = append(dst, `{"features":{`...)
-		for _, f := range d.list {
-			if !d.ignores(f.name) {
-				put(string(f.name), f.value)
-			}
-		}
-		dst = append(dst, '}')
-	}
-	n = 1
-	name := func(configured, usual string) string {
-		if configured != "" {
-			return configured
-		}
-		return usual
-	}
-	put(name(d.config.Label, "label"), r.label)
-	for i, field := range d.config.Labels {
-		put(field, d.many[i])
-	}
-	put(name(d.config.Weight, "weight"), r.weight)
-	put(name(d.config.Key, "key"), r.key)
-	return append(dst, '}'), err
-}
-
-// appendValue writes v as JSON.
-func appendValue(dst []byte, v value) ([]byte, *Error) {
-	switch v.kind {
-	case num, boolean:
-		return append(dst, v.text...), nil
-	case text:
-		return appendText(dst, v.text)
-	}
-	return append(dst, "null"...), nil
-}
-
-// appendText writes b as a JSON string.
-func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
-	b := []byte(s)
-	if !utf8.Valid(b) {
-		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
-	}
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '"'), nil
-}
 
 // Extract appends to dst a JSON object of chosen fields of a JSON record, in the given
 // order and with their values as they are spelled, and nothing if it has none of them. A
@@ -175,19 +87,51 @@ func (x *extraction) within(name string) bool {
 	return false
 }
 
-// appendName appends a name as a JSON string.
-func appendName(dst []byte, name string) []byte {
-	dst = append(dst, '"')
-	for _, c := range []byte(name) {
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
-			dst = append(dst, `\u00`...)
-			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			dst = append(dst, c)
-		}
+// KeyAt returns the text or number at a path of a JSON record.
+func KeyAt(b []byte, path string) ([]byte, error) {
+	v, err := valueAt(b, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case (v.kind == text || v.kind == num) && len(v.text) > 0:
+		return v.text, nil
 	}
-	return append(dst, '"')
+	return nil, bad("key", "%s is %v, want text or a number", quote(path), v)
+}
+
+// TimeAt returns the time at a path of a JSON record, in milliseconds since 1970: a text such
+// as 2006-01-02T15:04:05Z, or a number of seconds, or of milliseconds from 10¹¹ on.
+func TimeAt(b []byte, path string) (int64, error) {
+	v, err := valueAt(b, path)
+	if err != nil {
+		return 0, err
+	}
+	seconds, ok := v.num, v.kind == num
+	switch {
+	case v.kind == text:
+		seconds, ok = times.Parse(v.text)
+	case ok && math.Abs(seconds) >= 1e11:
+		seconds /= 1000
+	}
+	if !ok || math.Abs(seconds) > 1e12 {
+		return 0, bad("time", "%s is %v, want a time such as 2006-01-02T15:04:05Z, or the seconds or milliseconds since 1970", quote(path), v)
+	}
+	return int64(math.Round(seconds * 1000)), nil
+}
+
+// valueAt returns the value at a path of a JSON object, which is absent if there is none.
+func valueAt(b []byte, path string) (v value, err *Error) {
+	s := scanner{b: b}
+	x := extraction{scanner: &s, fields: []string{path}, found: make([][]byte, 1)}
+	if err := x.object("", maxDepth); err != nil {
+		return v, err
+	}
+	if s.peek() != 0 || s.i < len(s.b) {
+		return v, bad("json", "%d bytes after the end", len(s.b)-s.i)
+	}
+	if x.found[0] == nil {
+		return v, nil
+	}
+	inner := scanner{b: x.found[0]}
+	return inner.value()
 }
