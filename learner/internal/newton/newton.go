@@ -289,7 +289,7 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	}
 	w.window.setScores(f, e*k)
 	for i := range w.grams {
-		w.grams[i].factors = nil // the curvature has changed
+		w.grams[i].current = false // the curvature has changed
 	}
 	w.serve()
 }
