@@ -57,6 +57,7 @@ type Learner struct {
 	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
 	machinesOf *warmup.Fit
 	windows    *windows.Windows // nil before the first row that has windows
+	finished   bool             // see Finish
 
 	pass    PredictedBatch
 	scratch scratch
@@ -126,6 +127,9 @@ type Step struct {
 func (l *Learner) Learn(p *PredictedBatch) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
+	}
+	if l.finished {
+		panic("learner: Learn after Finish")
 	}
 	s := Step{}
 	if p.isMixed {

@@ -37,6 +37,10 @@ const (
 func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, warmup.NewFit) }
 
 func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
+	s, err := s.open()
+	if err != nil {
+		return nil, fmt.Errorf("learner: resuming part: %w", err)
+	}
 	from := &state.Reader{In: s.Serving}
 	v := serving.Load(from)
 	if err := from.End(); err != nil {

@@ -33,8 +33,11 @@ type Array = state.Array
 // that the model has not learned yet.
 func (l *Learner) Pending() int { return len(l.pending.Labels) }
 
-// Pending is that of the Learner with the state s.
+// Pending is that of the Learner with the state s, which after Finish is 0.
 func (s State) Pending() int {
+	if s.finished() {
+		return 0
+	}
 	for _, a := range s.Resuming {
 		if a.Name == "pending.weights" {
 			return a.Shape[0]
