@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -17,7 +18,7 @@ import (
 var csvFormat = format{
 	name:      "csv",
 	looksLike: func([]byte) bool { return true },
-	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newCSV(l, d) },
+	open:      func(l *source.Limited, d *Decoder) (rows, error) { return newCSV(l, d) },
 	examples:  []string{"age,amount,y\n41,12.5,ok\n33,1e3,bad\n"},
 }
 
@@ -26,7 +27,7 @@ var csvFormat = format{
 // none.
 type csvRows struct {
 	in         *csvline.Reader
-	limited    *limitedReader
+	limited    *source.Limited
 	d          *Decoder
 	header     []string
 	names      [][]byte // of the inputs; nil for the labels, key and weight
@@ -41,8 +42,8 @@ type csvRows struct {
 	placed     *Schema
 }
 
-func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
-	head, _ := l.r.Peek(headBytes)
+func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
+	head, _ := l.From.Peek(source.HeadBytes)
 	comma := separator(head)
 	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, comma: byte(comma)}
 	header, _, err := c.in.Read()
@@ -132,7 +133,8 @@ func (c *csvRows) find(name, what string) (int, error) {
 }
 
 func (c *csvRows) read() (line, error) {
-	c.limited.n, c.scanned = 0, false
+	c.limited.NextRow()
+	c.scanned = false
 	cells, number, err := c.in.Read()
 	if err != nil {
 		return unreadable(err)

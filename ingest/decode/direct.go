@@ -5,6 +5,8 @@ import (
 	"math"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 )
 
 // direct puts the cells of a row whose inputs are the columns, all numbers, into Decoder.x at
@@ -24,7 +26,7 @@ func (c *csvRows) direct(cells []string) bool {
 			continue
 		}
 		b := view(cells[i])
-		v, length := scanNumber(b)
+		v, length := decimal.Scan(b)
 		if length == 0 || length != len(b) || math.Abs(v) > d.config.MaxAbs {
 			return false
 		}
@@ -50,7 +52,7 @@ func (c *csvRows) split(line string, cells []string) []string {
 	for i, k := range c.place {
 		to := from
 		if k >= 0 {
-			v, length := scanNumber(b[from:])
+			v, length := decimal.Scan(b[from:])
 			if length == 0 || math.Abs(v) > most {
 				return nil
 			}
@@ -149,7 +151,7 @@ func (s *libsvmRows) direct(b []byte) (label value, ok bool) {
 		if i < 1 || i > len(d.x) || at == len(b) || b[at] != ':' || d.seen[i-1] == d.now {
 			return value{}, false
 		}
-		v, n := scanNumber(b[at+1:])
+		v, n := decimal.Scan(b[at+1:])
 		if at += 1 + n; n == 0 || at < len(b) && b[at] != ' ' {
 			return value{}, false
 		}
