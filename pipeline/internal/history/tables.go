@@ -70,7 +70,7 @@ func tableChanges(b *modellog.Batch) (all []table.Changes) {
 // thawTables restores the tables that copied has saved.
 func (h *History) thawTables(arrays []learner.Array) error {
 	in, err := record.ReadOptions(h.options)
-	if err != nil {
+	if err != nil && len(arrays) > 0 {
 		return err
 	}
 	h.tables, err = table.Restore(in.Tables, arrays)
