@@ -159,6 +159,7 @@ type predictor struct {
 	batch   learner.Batch
 	taken   []record.Example
 	at      []int // places of the taken records among those that were offered
+	windows int64 // seq of the last BATCH in the windows of the model; 0: it has none
 }
 
 // use makes m the model of the predictor, which then has no records.
@@ -169,6 +170,9 @@ func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 			return err
 		}
 		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form)
+		if p.windows = 0; len(m.Decode.Windows) > 0 {
+			p.windows = m.Seq
+		}
 	}
 	p.batch.Reset(len(m.Schema.Columns))
 	p.taken, p.at = p.taken[:0], p.at[:0]
@@ -181,7 +185,7 @@ func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) e
 	if err != nil {
 		return err
 	}
-	p.taken, p.at = append(p.taken, record.Example{Topic: topic, Partition: int32(partition), Record: r, Key: row.Key}), append(p.at, i)
+	p.taken, p.at = append(p.taken, record.Example{Topic: topic, Partition: int32(partition), Record: r, Key: row.Key, Sequence: p.windows}), append(p.at, i)
 	p.batch.Append(row.X, learner.Label{}, row.Weight)
 	p.batch.SetWindows(row.Windows)
 	p.batch.SetSparse(row.Sparse)

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -306,24 +307,20 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	return row, nil
 }
 
-func (d *Decoder) weight(v value) (float64, *Error) {
+func (d *Decoder) checkJSON(b []byte) *Error {
 	switch {
-	case v.kind == absent:
-		return 1, nil
-	case v.kind != num:
-		return 0, bad("weight", "it is %v, want a number", v)
-	case !(v.num > 0 && v.num <= maxWeight):
-		return 0, bad("weight", "it is %v: want more than 0, and at most %d", v, int(maxWeight))
+	case len(b) > d.config.MaxBytes:
+		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
+	case len(b) == 0:
+		return bad("json", "the value is empty")
+	case !utf8.Valid(b):
+		return bad("json", "it is not valid UTF-8")
 	}
-	return v.num, nil
+	return nil
 }
 
-func (d *Decoder) key(v value) ([]byte, *Error) {
-	switch v.kind {
-	case absent, null:
-		return nil, nil
-	case text, num:
-		return v.text, nil
-	}
-	return nil, bad("key", "it is %v, want text or a number", v)
-}
+// Late returns how labels that come later are joined; nil if they come with their rows.
+func (d *Decoder) Late() *join.Config { return d.config.Late }
+
+// KeyField returns the field that has the key of a record, empty for none.
+func (d *Decoder) KeyField() string { return d.config.Key }
