@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
@@ -160,7 +161,7 @@ func (d *Decoder) keyOf(name string, r *record) []byte {
 	case text:
 		return v.text
 	case num:
-		return []byte(canonical(v.text, v.num))
+		return []byte(decimal.Canonical(v.text, v.num))
 	}
 	return nil
 }
