@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -50,6 +51,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("task %d: want 0 to 3", c.Task)
 	case c.noveltyError(a) != nil:
 		return c.noveltyError(a)
+	case !warmup.Version(c.Warmup).Valid():
+		return fmt.Errorf("warmup %d: want 0 or %d", c.Warmup, NewestWarmup)
 	case c.Folds != 0 && (c.Folds < 2 || c.Folds > maxFolds):
 		return fmt.Errorf("folds %d: want 0 (none), or 2 to %d", c.Folds, maxFolds)
 	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:

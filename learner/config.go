@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/learner/metric"
 )
@@ -48,6 +49,7 @@ type Config struct {
 	Forest       int     `json:"forest,omitempty"`        // trees whose leaves are features of newton beside the random ones, at most 4096: 0
 	Folds        int     `json:"folds,omitempty"`         // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
 	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
+	Warmup       int     `json:"warmup,omitempty"`        // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256
 	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
@@ -60,6 +62,10 @@ const (
 	defaultMaxFeatures = 4096
 	mostFeatures       = 1 << 24
 	defaultNu          = 0.05
+
+	// NewestWarmup is the Config.Warmup that hosts give to new models. A model that exists
+	// keeps the version that it was created with.
+	NewestWarmup = int(warmup.Newest)
 )
 
 // costsF1 is the value of Config.Costs that learns a threshold.

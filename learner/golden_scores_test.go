@@ -1,12 +1,49 @@
 package learner
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
+
+// TestBitsOfWarmupsAreForever pins the states of models of the later versions of the
+// warm-up, for classes whose numbers are those of another order, and for numbers.
+func TestBitsOfWarmupsAreForever(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		config     Config
+		label      func(x []float64) Label
+	}{
+		{"regression", "747115765d49061f", Config{Warmup: 2, Algorithm: "ridge", MaxFeatures: 32}, func(x []float64) Label {
+			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
+		}},
+		{"five classes", "e45b9a4e51501fa9", Config{Warmup: 2, BlockSize: 8, MaxFeatures: 32}, five},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		l := newWhole(t, test.config)
+		var b Batch
+		b.Reset(3)
+		x := make([]float64, 3)
+		for range 400 {
+			for j := range x {
+				x[j] = rng.NormFloat64()
+			}
+			b.Append(x, test.label(x), 1)
+		}
+		learn(l, &b, 400)
+		if got := hash(l.State()); got != test.want {
+			t.Errorf("%s: the state's hash is %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// five are classes of unequal size.
+func five(x []float64) Label {
+	return Label{Task: Classification, Class: min(4, int(2*math.Abs(x[0]))+max(0, int(x[1])))}
+}
 
 // TestBitsOfNormalScoresAreForever pins, like TestBitsAreForever, the states of models whose
 // warm-up has chosen normal scores.

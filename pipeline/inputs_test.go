@@ -63,10 +63,16 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 }
 
 // A model without a mixture goes on without, and one with it goes on with it, unless another
-// is configured. The same holds for normal scores.
+// is configured. The same holds for normal scores, and the version of the warm-up never changes.
 func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 	choices := map[string]func(bool) learner.Config{
-		"mixture":       func(is bool) learner.Config { return learner.Config{Mixture: is} },
+		"mixture": func(is bool) learner.Config { return learner.Config{Mixture: is} },
+		"warm-up": func(is bool) learner.Config {
+			if is {
+				return learner.Config{Warmup: learner.NewestWarmup}
+			}
+			return learner.Config{}
+		},
 		"normal scores": func(is bool) learner.Config { return learner.Config{NormalScores: is} },
 	}
 	for name, of := range choices {
@@ -78,6 +84,9 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 			auto := model.Config{Learner: of(!was), AutoMixture: true, AutoScores: true}
 			if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner != of(was) {
 				t.Errorf("%s: a model with %v goes on with %+v: %v", name, was, auto.Learner, err)
+			}
+			if name == "warm-up" { // which nobody configures
+				continue
 			}
 			other := model.Config{Learner: of(!was)}
 			if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {

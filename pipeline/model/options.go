@@ -44,7 +44,7 @@ func (c Config) Options() ([]byte, error) {
 // columns, and rejects missing values; one from before objects and lists were columns by
 // path rejects these; one from before inputs were monitored has no monitor, unless another
 // than the default is configured; one without a mixture has none unless one is configured, and
-// one without normal scores has none. It returns the options that c has then.
+// one without normal scores has none. The version of the warm-up is that of the model. It returns the options that c has then.
 func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {
 		return c.Options()
@@ -74,6 +74,7 @@ func (c *Config) keepChoices(l learner.Config) {
 	if c.AutoMixture {
 		c.Learner.Mixture = l.Mixture
 	}
+	c.Learner.Warmup = l.Warmup
 	if c.AutoScores {
 		c.Learner.NormalScores = l.NormalScores
 	}

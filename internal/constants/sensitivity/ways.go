@@ -107,6 +107,7 @@ var ways = map[string]*way{
 	"warmup.quickTuningRows":  lessEffort,
 	"warmup.scoredValues":     normalised,
 	"warmup.scoresGain":       normalised,
+	"warmup.maxUnexplained":   newest,
 	"mixture":                 {config: learner.Config{Algorithm: "newton", Mixture: true}},
 	"mixture.factorForget":    calibration,
 	"mixture.factorPenalty":   calibration,
@@ -138,6 +139,7 @@ var (
 	calibration = &way{config: learner.Config{Algorithm: "newton", Mixture: true}, sets: classified, measure: newCalibrated}
 	sparse      = &way{config: learner.Config{Algorithm: "newton", Mixture: true, Sparse: 12}, sets: hashed}
 	normalised  = &way{config: learner.Config{Algorithm: "newton", NormalScores: true}}
+	newest      = &way{config: learner.Config{Algorithm: "newton", Warmup: learner.NewestWarmup}}
 	thresholds  = &way{config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newFlagged}
 	variances   = &way{config: learner.Config{Algorithm: "ridge", Variance: true}, sets: numbers, measure: newIntervals}
 )

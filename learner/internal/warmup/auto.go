@@ -33,7 +33,7 @@ func (a *Request) among(kernels []kernel.Kernel, x []float64, labels []target.La
 		own := *a
 		own.Kernel = k
 		f.Scaler = own.scaler(x, dim)
-		s := sample{dim: dim, x: f.scaled(x, dim)}
+		s := sample{version: a.Version, dim: dim, x: f.scaled(x, dim)}
 		s.label(&f, labels, a.Task)
 		from := max(n/2, n-tuningRows)
 		if weights[above] == nil && !f.Scaler.AsIs {

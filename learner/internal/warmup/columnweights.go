@@ -15,8 +15,8 @@ const (
 	// back. Chosen by trial.
 	minRoundWeight = 1e-3
 
-	// weightingTargets is the number of targets that weights are computed for; more
-	// are mixed. Chosen by trial.
+	// weightingTargets is the number of targets that weights are computed for in the
+	// Version First; more are mixed. Chosen by trial.
 	weightingTargets = 4
 
 	// weightingWork bounds the multiply-adds of the derivatives in a round: of more
@@ -41,7 +41,9 @@ var weightings = []weighting{{3, 1e-3}, {8, 1e-5}}
 // kernel of this regression is Gaussian, whose derivative is simple, for models of every
 // kernel. The weights have the mean 1.
 func newColumnWeights(s sample, kind weighting) []float64 {
-	s = s.mixed(weightingTargets)
+	if s.version == First {
+		s = s.mixed(weightingTargets)
+	}
 	n, k := s.rows(), s.targets
 	a := Ones(s.dim)
 	factor := make([]float64, n*n)

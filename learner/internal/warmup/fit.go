@@ -29,6 +29,7 @@ const topRows = 512
 
 // Request has the conditions of a fit.
 type Request struct {
+	Version  Version
 	Task     target.Task
 	Kernel   kernel.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
 	Scaled   bool          // the rows are those of a given metric already
@@ -59,7 +60,7 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f.Scaler = a.scaler(x, dim)
 	seen := f.scaled(x, dim)
 	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
-	f.tune(sample{dim: dim, x: seen}, labels, a)
+	f.tune(sample{version: a.Version, dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), min(topRows, a.finalRows())*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
 	if a.Leverage {

@@ -84,7 +84,7 @@ func (a *Request) sampled(x []float64, labels []target.Label, dim int, f Fit) sa
 		x, dim = e.Rows(x, labels, a.Weights), e.Width()
 	}
 	f.Scaler = a.scaler(x, dim)
-	s := sample{dim: dim, x: f.scaled(x, dim)}
+	s := sample{version: a.Version, dim: dim, x: f.scaled(x, dim)}
 	s.label(&f, labels, a.Task)
 	return s
 }

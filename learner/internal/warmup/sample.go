@@ -1,6 +1,7 @@
 package warmup
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 
 // sample is some rows of the warm-up and their targets.
 type sample struct {
+	version      Version
 	dim, targets int
 	x            []float64 // scaled rows
 	y            []float64 // rows × targets, each column with mean 0
@@ -19,7 +21,7 @@ func (s sample) rows() int { return len(s.x) / s.dim }
 
 // slice returns the rows [from, to) of s, with y centred again.
 func (s sample) slice(from, to int) sample {
-	t := sample{dim: s.dim, targets: s.targets, x: s.x[from*s.dim : to*s.dim]}
+	t := sample{version: s.version, dim: s.dim, targets: s.targets, x: s.x[from*s.dim : to*s.dim]}
 	t.y = append(t.y, s.y[from*s.targets:to*s.targets]...)
 	t.center()
 	return t
@@ -67,12 +69,55 @@ func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
 		}
 	}
 	s.center()
-	*s = s.mixed(tunedTargets)
+	if s.version == First {
+		*s = s.mixed(tunedTargets)
+		return
+	}
+	if task == target.Classification {
+		s.sortClasses()
+	}
+	*s = s.mixed(comparedTargets)
 }
 
-// tunedTargets is the number of scores that the choices are compared on; more are
-// mixed, see mixed. Chosen by trial.
-const tunedTargets = 16
+const (
+	// tunedTargets is the number of scores that the choices are compared on in the
+	// Version First; more are mixed, see mixed. Chosen by trial.
+	tunedTargets = 16
+
+	// comparedTargets is the same in later versions, where column weights are computed
+	// for all of them, too. It bounds the time for many classes.
+	comparedTargets = 32
+)
+
+// sortClasses sorts the targets of s, which are classes, so that their order does not
+// depend on their numbers: by their rows, the most first, and then by their first row. It
+// leaves out classes without a row.
+func (s *sample) sortClasses() {
+	n, k := s.rows(), s.targets
+	rows, first, order := make([]int, k), make([]int, k), make([]int, k)
+	for c := range k {
+		order[c], first[c] = c, n
+		for i := n - 1; i >= 0; i-- {
+			if s.y[i*k+c] > 0 { // 1 less the mean: 0 if all rows are of the class
+				rows[c]++
+				first[c] = i
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(rows[b]-rows[a], first[a]-first[b])
+	})
+	for s.targets > 1 && rows[order[s.targets-1]] == 0 {
+		s.targets--
+	}
+	sorted := make([]float64, 0, n*s.targets)
+	for i := range n {
+		for _, c := range order[:s.targets] {
+			sorted = append(sorted, s.y[i*k+c])
+		}
+	}
+	s.y = sorted
+}
 
 // mixed returns s with at most that many targets. More are mixed with random signs,
 // which keeps the expected sum of squares of any linear function of them, up to a
@@ -85,7 +130,7 @@ func (s sample) mixed(targets int) sample {
 	signs := make([]float32, targets*s.targets)
 	// The purpose of the key is part of the format: it determines the signs.
 	vec.NewNormals(vec.Key("metric", uint64(s.targets), 0)).Fill(signs)
-	t := sample{dim: s.dim, targets: targets, x: s.x, y: make([]float64, n*targets)}
+	t := sample{version: s.version, dim: s.dim, targets: targets, x: s.x, y: make([]float64, n*targets)}
 	for i := range n {
 		for c := range targets {
 			for k, v := range s.y[i*s.targets : (i+1)*s.targets] {

@@ -120,12 +120,22 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 // more than those of the warm-up. Chosen by trial, see docs/constants.md.
 const narrowMargin = 1.07
 
+// maxUnexplained is the largest part of the variance that the best choice explains which
+// a narrower kernel may leave unexplained, where distances are mostly those of indicators.
+// Numbers come closer to each other with more rows, so that a narrower kernel learns more
+// from them; indicators do not, and it learns nothing but equal rows. The Version First has
+// no such bound. Chosen by trial, see docs/constants.md.
+const maxUnexplained = 0.05
+
 // narrow returns the narrowest choice that is nearly as good as the best.
 func (t *tuner) narrow(best tuning) tuning {
-	choice := best
+	choice, most := best, narrowMargin*best.error
+	if t.version > First && t.indicated() {
+		most = min(most, best.error+float64(maxUnexplained*(t.variance()-best.error)))
+	}
 	for choice.width > narrowest {
 		next := t.descend(tuning{width: choice.width - 1, lambda: choice.lambda})
-		if next.error > narrowMargin*best.error {
+		if next.error > most {
 			break
 		}
 		choice = next
@@ -145,8 +155,11 @@ func (t *tuner) descend(at tuning) tuning {
 				break
 			}
 			gain := 1.0
-			if turn < 0 {
+			switch {
+			case turn < 0:
 				gain = penaltyGain
+			case t.version > First: // a start at the weaker one does not decide between them
+				gain = 1 / penaltyGain
 			}
 			if next.error = t.error(next); next.error >= gain*at.error {
 				break
@@ -158,6 +171,40 @@ func (t *tuner) descend(at tuning) tuning {
 		}
 	}
 	return at
+}
+
+// indicated reports whether columns of two values make up most of the squared distances of
+// the rows, under the column weights.
+func (t *tuner) indicated() bool {
+	n, d := t.rows(), t.dim
+	indicators, all := 0.0, 0.0
+	for j := range d {
+		sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
+		for i := j; i < n*d; i += d {
+			sum += t.z[i]
+			least, most = min(least, t.z[i]), max(most, t.z[i])
+		}
+		mean, squares, two := sum/float64(n), 0.0, true
+		for i := j; i < n*d; i += d {
+			v := t.z[i]
+			squares += float64((v - mean) * (v - mean))
+			two = two && (v == least || v == most)
+		}
+		all += squares
+		if two {
+			indicators += squares
+		}
+	}
+	return indicators > all/2
+}
+
+// variance returns the mean square of the targets of a row, which is the error of the mean.
+func (t *tuner) variance() float64 {
+	sum := 0.0
+	for _, v := range t.y {
+		sum += float64(v * v)
+	}
+	return sum / float64(t.rows())
 }
 
 // maxSquaredError bounds the squared error of a row, relative to the variance of the

@@ -129,7 +129,7 @@ func (c *Command) priced(s *set) error {
 
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}

@@ -35,6 +35,7 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Folds:        c.Learner.Folds,
 		NormalScores: c.Learner.NormalScores == "auto",
 		Sparse:       c.Input.Sparse,
+		Warmup:       learner.NewestWarmup,
 		Kernel:       c.Learner.Kernel,
 		Metric:       metric,
 		Sampling:     c.Learner.Sampling,

@@ -1,0 +1,123 @@
+package warmup
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// TestNumbersOfClassesDoNotMatter: for few classes, for more than there are targets, and
+// with a class that has no row yet.
+func TestNumbersOfClassesDoNotMatter(t *testing.T) {
+	t.Parallel()
+	for _, classes := range []int{7, comparedTargets + 5} {
+		const n, dim = minTuningRows + 20, 4
+		rng := rand.New(rand.NewPCG(1, uint64(classes)))
+		x, class := make([]float64, n*dim), make([]int, n)
+		for i := range n {
+			for j := range dim {
+				x[i*dim+j] = rng.NormFloat64()
+			}
+			class[i] = min(int(4*(x[i*dim]*x[i*dim]+max(0, x[i*dim+1]))), classes-2)
+		}
+		numbered := func(numbers []int, v Version) Fit {
+			labels := make([]target.Label, n)
+			for i, c := range class {
+				labels[i] = target.Label{Task: target.Classification, Class: numbers[c]}
+			}
+			return NewFit(x, labels, dim, Request{Version: v, Task: target.Classification, Kernel: kernel.Gaussian{}})
+		}
+		first, second := rng.Perm(classes), rng.Perm(classes)
+		if a, b := numbered(first, Newest), numbered(second, Newest); !reflect.DeepEqual(a, b) {
+			t.Errorf("%d classes: column weights %v, kernel %v and penalty %v, and with other numbers %v, %v and %v", classes, a.Scaler.ColumnWeights, a.Kernel, a.Lambda, b.Scaler.ColumnWeights, b.Kernel, b.Lambda)
+		}
+		if a, b := numbered(first, First), numbered(second, First); slices.Equal(a.Scaler.ColumnWeights, b.Scaler.ColumnWeights) {
+			t.Errorf("%d classes: their numbers make no difference to the first version either", classes)
+		}
+	}
+}
+
+// interactions is n rows of indicators of pairs of categories of that many values, whose
+// label is the sum of an effect of each pair.
+func interactions(n, pairs, values int) sample {
+	rng := rand.New(rand.NewPCG(9, 8))
+	effects := make([]float64, pairs*values*values)
+	for i := range effects {
+		effects[i] = rng.NormFloat64()
+	}
+	s := sample{version: Newest, dim: 2 * pairs * values, targets: 1}
+	for range n {
+		x, y := make([]float64, s.dim), 0.1*rng.NormFloat64()
+		for p := range pairs {
+			a, b := rng.IntN(values), rng.IntN(values)
+			x[2*p*values+a], x[(2*p+1)*values+b] = 1, 1
+			y += effects[(p*values+a)*values+b]
+		}
+		s.x, s.y = append(s.x, x...), append(s.y, y)
+	}
+	s.center()
+	return s
+}
+
+// TestNarrowKernelsKeepWhatIsExplained: of the variance that the best choice explains, the
+// narrower one explains nearly all where columns are indicators, also where that is little.
+// For numbers it need not.
+func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
+	for _, indicators := range []bool{true, false} {
+		lost := 0
+		for _, noise := range []float64{0.1, 1, 2, 3} {
+			s := curved(250, 6, 0)
+			s.version = Newest
+			rng := rand.New(rand.NewPCG(9, 8))
+			variance := 0.0
+			for i, v := range s.x {
+				if indicators {
+					s.x[i] = math.Copysign(1, v)
+				}
+			}
+			for i := range s.y {
+				x := s.x[i*s.dim:]
+				s.y[i] = x[0]*x[1] + noise*rng.NormFloat64()
+			}
+			s.center()
+			for _, y := range s.y {
+				variance += y * y / float64(s.rows())
+			}
+			tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+			best := tn.search(safeTuning)
+			keeps := func(c tuning) bool {
+				return variance-c.error >= (1-maxUnexplained)*(variance-best.error) && c.error <= narrowMargin*best.error
+			}
+			if chosen := tn.narrow(best); !keeps(chosen) {
+				lost++
+			}
+			tn.version = First
+			if c := tn.narrow(best); c.error > narrowMargin*best.error {
+				t.Errorf("first version: %+v, where %+v is best", c, best)
+			}
+		}
+		if indicators != (lost == 0) {
+			t.Errorf("indicators: %v, and %d narrower kernels explain much less", indicators, lost)
+		}
+	}
+}
+
+// TestPenaltyDoesNotDependOnTheStart: a weaker penalty has to be better, wherever the
+// descent begins.
+func TestPenaltyDoesNotDependOnTheStart(t *testing.T) {
+	for _, values := range []int{5, 7, 9} {
+		s := interactions(200, 2, values)
+		tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+		for width := narrowest; width <= 0; width++ {
+			want := tn.descend(tuning{width: width, lambda: safeTuning.lambda})
+			if got := tn.descend(tuning{width: width, lambda: weakest}); got != want {
+				t.Errorf("%d values: from the weakest penalty %+v, from the usual one %+v", values, got, want)
+			}
+		}
+	}
+}
