@@ -161,7 +161,7 @@ func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 		if err != nil {
 			return err
 		}
-		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form)
+		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form).After(p.encoder)
 	}
 	p.batch.Reset(len(m.Schema.Columns))
 	p.taken, p.at = p.taken[:0], p.at[:0]

@@ -30,6 +30,12 @@ func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) 
 
 func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []string) *snapshot.Snapshot {
 	t.Helper()
+	return snapshotsOf(t, c, in, records, len(records))[0]
+}
+
+// snapshotsOf returns those of one learner after these numbers of records, in order.
+func snapshotsOf(t testing.TB, c learner.Config, in decode.Config, records []string, at ...int) (all []*snapshot.Snapshot) {
+	t.Helper()
 	if c.MaxFeatures = max(32, c.MaxFeatures); c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
@@ -41,19 +47,23 @@ func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		row, err := d.Decode([]byte(r))
+	learned := 0
+	for _, n := range at {
+		for ; learned < n; learned++ {
+			row, err := d.Decode([]byte(records[learned]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit.Add(row)
+		}
+		fit.Finish()
+		s, err := fit.Snapshot(d.Schema())
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit.Add(row)
+		all = append(all, s)
 	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return all
 }
 
 // typed is a model of classes with columns of every type.
