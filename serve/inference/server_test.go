@@ -11,9 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -91,12 +94,12 @@ func dense(t testing.TB) *serve.Served {
 }
 
 type client struct {
-	t   *testing.T
+	t   testing.TB
 	mux *http.ServeMux
 }
 
-func newClient(t *testing.T, m *serve.Served) client {
-	mux := http.NewServeMux()
+func newClient(t testing.TB, m *serve.Served) client {
+	mux := metrics.Mux(prometheus.NewRegistry(), metrics.NewHealth(time.Now))
 	(&Server{Name: "fraud", Version: "v1", Model: func() *serve.Served { return m }}).Register(mux)
 	return client{t, mux}
 }
@@ -237,7 +240,7 @@ func TestMetadataAndHealth(t *testing.T) {
 	version := fmt.Sprintf("/v2/models/fraud/versions/%d", m.ID.Step)
 	c.ask("GET", version, "", 200)
 	c.ask("GET", version+"/ready", "", 200)
-	for _, path := range []string{"/v2/models/other", "/v2/models/other/ready", "/v2/models/fraud/versions/1000000", "/v2/models/fraud/versions/x/ready", "/v2/nothing", "/v2/models/fraud/infer"} {
+	for _, path := range []string{"/v2/models/other", "/v2/models/other/ready", "/v2/models/fraud/versions/1000000", "/v2/models/fraud/versions/x/ready", "/v2/nothing"} {
 		c.ask("GET", path, "", 404)
 	}
 	none := newClient(t, nil)
@@ -270,10 +273,12 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		`{}`: `no inputs`, `[]`: `not an inference request`,
 		input("amount", "FP65", "[1]", "[1]"):               `datatype`,
 		input("amount", "FP64", "[2]", "[1]"):               `1 values`,
-		input("amount", "FP64", "[-1]", "[1]"):              `shape`,
+		input("amount", "FP64", "[-1]", "[1]"):              `a dimension is negative`,
+		input("rows", "FP64", "[1,-4]", "[1,2,3,4]"):        `a dimension is negative`,
+		input("rows", "FP64", "[-1,-4]", "[1,2,3,4]"):       `a dimension is negative`,
 		input("amount", "FP64", "[]", "[1]"):                `shape`,
 		input("amount", "FP64", "[1,1,1]", "[1]"):           `shape`,
-		input("amount", "FP64", "[1000000,1000000]", "[1]"): `shape`,
+		input("amount", "FP64", "[1000000,1000000]", "[1]"): `at most 1000000 values`,
 		input("amount", "FP64", "[1]", "1"):                 `want a list`,
 		input("amount", "FP64", "[1]", `[{"a":1}]`):         `an object is no value`,
 		input("amount", "FP64", "[1]", `["1"]`):             `want FP64`,

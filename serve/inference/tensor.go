@@ -32,7 +32,10 @@ func (t *tensor) read() *failure {
 	}
 	want := 1
 	for _, n := range t.Shape {
-		if n < 0 || n > MaxValues || want*n > MaxValues {
+		if n < 0 {
+			return bad("input %.100q: shape %v: a dimension is negative, want the number of rows (and of columns) that are sent", t.Name, t.Shape)
+		}
+		if n > 0 && want > MaxValues/n {
 			return bad("input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
 		}
 		want *= n
