@@ -271,23 +271,22 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	for body, reason := range map[string]string{
 		`{}`: `no inputs`, `[]`: `not an inference request`,
-		input("amount", "FP65", "[1]", "[1]"):               `datatype`,
-		input("amount", "FP64", "[2]", "[1]"):               `1 values`,
-		input("amount", "FP64", "[-1]", "[1]"):              `a dimension is negative`,
-		input("rows", "FP64", "[1,-4]", "[1,2,3,4]"):        `a dimension is negative`,
-		input("rows", "FP64", "[-1,-4]", "[1,2,3,4]"):       `a dimension is negative`,
-		input("amount", "FP64", "[]", "[1]"):                `shape`,
-		input("amount", "FP64", "[1,1,1]", "[1]"):           `shape`,
-		input("amount", "FP64", "[1000000,1000000]", "[1]"): `at most 1000000 values`,
-		input("amount", "FP64", "[1]", "1"):                 `want a list`,
-		input("amount", "FP64", "[1]", `[{"a":1}]`):         `an object is no value`,
-		input("amount", "FP64", "[1]", `["1"]`):             `want FP64`,
-		input("amount", "INT8", "[1]", `[1.5]`):             `want INT8`,
-		input("amount", "UINT8", "[1]", `[-1]`):             `want UINT8`,
-		input("paid", "BOOL", "[1]", `[1]`):                 `want BOOL`,
-		input("country", "BYTES", "[1]", `[1]`):             `want BYTES`,
-		input("amount", "BYTES", "[1]", `["x"]`):            `row 0: columns: "amount" is text "x", want a number`,
-		input("rows", "FP64", "[1,2]", `[1,2]`):             `want [rows, 4]`,
+		input("amount", "FP65", "[1]", "[1]"):         `datatype`,
+		input("amount", "FP64", "[2]", "[1]"):         `1 values`,
+		input("amount", "FP64", "[-1]", "[1]"):        `a dimension is negative`,
+		input("rows", "FP64", "[1,-4]", "[1,2,3,4]"):  `a dimension is negative`,
+		input("rows", "FP64", "[-1,-4]", "[1,2,3,4]"): `a dimension is negative`,
+		input("amount", "FP64", "[]", "[1]"):          `shape`,
+		input("amount", "FP64", "[1,1,1]", "[1]"):     `shape`,
+		input("amount", "FP64", "[1]", "1"):           `want a list`,
+		input("amount", "FP64", "[1]", `[{"a":1}]`):   `an object is no value`,
+		input("amount", "FP64", "[1]", `["1"]`):       `want FP64`,
+		input("amount", "INT8", "[1]", `[1.5]`):       `want INT8`,
+		input("amount", "UINT8", "[1]", `[-1]`):       `want UINT8`,
+		input("paid", "BOOL", "[1]", `[1]`):           `want BOOL`,
+		input("country", "BYTES", "[1]", `[1]`):       `want BYTES`,
+		input("amount", "BYTES", "[1]", `["x"]`):      `row 0: columns: "amount" is text "x", want a number`,
+		input("rows", "FP64", "[1,2]", `[1,2]`):       `want [rows, 4]`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}]}`:       `twice`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"paid","datatype":"BOOL","shape":[2],"data":[true,true]}]}`: `as input`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output`,
@@ -298,6 +297,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	c.ask("POST", "/v2/models/other/infer", `{}`, 404)
 	c.ask("POST", "/predict", strings.Repeat(" ", MaxBytes+1), 413)
+	c.ask("POST", "/v2/models/fraud/infer", input("amount", "FP64", "[1000000,1000000]", "[1]"), 413)
 	c.ask("POST", "/predict", "["+strings.Repeat("{},", MaxRows)+"{}]", 413)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -36,7 +37,7 @@ func (t *tensor) read() *failure {
 			return bad("input %.100q: shape %v: a dimension is negative, want the number of rows (and of columns) that are sent", t.Name, t.Shape)
 		}
 		if n > 0 && want > MaxValues/n {
-			return bad("input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
+			return status(http.StatusRequestEntityTooLarge, "input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
 		}
 		want *= n
 	}
