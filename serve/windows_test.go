@@ -13,7 +13,7 @@ import (
 
 // A scorer has the windows of its snapshot and adds nothing to them: a record has the
 // prediction that the learner would have made next, however many records of its key were
-// scored before.
+// scored before. A score says with which BATCH they end.
 func TestAScorerHasTheWindowsOfItsSnapshot(t *testing.T) {
 	w := newWorld(t)
 	record := func(i int, label string) string {
@@ -40,6 +40,8 @@ func TestAScorerHasTheWindowsOfItsSnapshot(t *testing.T) {
 		}
 	}
 	learn()
+	before := kafkatest.Read(t, w.client, model.PredictionsTopic(w.model))
+	last := kafkatest.Header(before[len(before)-1], "ce_sequence")
 	asked := record(601, "")
 	kafkatest.Fill(t, w.client, w.asked, 1, []string{asked, asked, asked})
 	if err := w.scorer(true).Run(t.Context()); err != nil {
@@ -54,6 +56,11 @@ func TestAScorerHasTheWindowsOfItsSnapshot(t *testing.T) {
 	after := value(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)), 1)
 	if next == "" || next == after {
 		t.Fatalf("the learner predicts %q and %q: its windows do not move", next, after)
+	}
+	for _, r := range scores {
+		if got := kafkatest.Header(r, "ce_sequence"); got != last {
+			t.Errorf("a score says that its windows end with BATCH %q, want %q", got, last)
+		}
 	}
 	for offset := range int64(3) {
 		if got := value(scores, offset); got != next {

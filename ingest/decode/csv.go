@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -18,7 +20,7 @@ import (
 var csvFormat = format{
 	name:      "csv",
 	looksLike: func([]byte) bool { return true },
-	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newCSV(l, d) },
+	open:      func(l *source.Limited, d *Decoder) (rows, error) { return newCSV(l, d) },
 	examples:  []string{"age,amount,y\n41,12.5,ok\n33,1e3,bad\n"},
 }
 
@@ -27,7 +29,7 @@ var csvFormat = format{
 // none.
 type csvRows struct {
 	in         *csvline.Reader
-	limited    *limitedReader
+	limited    *source.Limited
 	d          *Decoder
 	header     []string
 	names      [][]byte // of the inputs; nil for the labels, key and weight
@@ -39,8 +41,8 @@ type csvRows struct {
 	placed     *Schema
 }
 
-func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
-	head, _ := l.r.Peek(headBytes)
+func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
+	head, _ := l.From.Peek(source.HeadBytes)
 	c := &csvRows{in: csvline.NewReader(l, separator(head)), limited: l, d: d}
 	header, _, err := c.in.Read()
 	if err != nil {
@@ -129,7 +131,7 @@ func (c *csvRows) find(name, what string) (int, error) {
 }
 
 func (c *csvRows) read() (line, error) {
-	c.limited.n = 0
+	c.limited.NextRow()
 	cells, number, err := c.in.Read()
 	if err != nil {
 		return unreadable(err)
@@ -305,7 +307,7 @@ func (c *csvRows) direct(cells []string) bool {
 			continue
 		}
 		b := view(cells[i])
-		v, length := scanNumber(b)
+		v, length := decimal.Scan(b)
 		if length == 0 || length != len(b) || math.Abs(v) > d.config.MaxAbs {
 			return false
 		}
@@ -318,7 +320,7 @@ func (c *csvRows) direct(cells []string) bool {
 // plain reports whether every column is a field with a number, and nothing else is made of
 // the fields of a record.
 func (d *Decoder) plain() bool {
-	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0
+	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil
 }
 
 // places returns the column of the schema that each column of the file is, -1 for those that

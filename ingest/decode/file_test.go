@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 	"pgregory.net/rapid"
 )
@@ -330,8 +331,8 @@ func TestEndlessRowIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Next(); !errors.Is(err, errLongRow) {
-		t.Errorf("%v, want %v", err, errLongRow)
+	if _, err := f.Next(); !errors.Is(err, source.ErrLongRow) {
+		t.Errorf("%v, want %v", err, source.ErrLongRow)
 	}
 }
 
@@ -347,8 +348,8 @@ func TestCutOffGzipIsAnError(t *testing.T) {
 	for err == nil {
 		_, err = f.Next()
 	}
-	if !errors.Is(err, errCut) {
-		t.Errorf("%v, want %v", err, errCut)
+	if !errors.Is(err, source.ErrCut) {
+		t.Errorf("%v, want %v", err, source.ErrCut)
 	}
 }
 

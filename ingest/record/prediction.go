@@ -102,7 +102,7 @@ type Example struct {
 	Partition int32
 	Record    *ingest.Record
 	Key       []byte // of the prediction
-	Sequence  int64  // of the BATCH that contains the record; 0: none
+	Sequence  int64  // of the BATCH that contains the record or, of a scorer, that its windows end with; 0: none
 	Label     learner.Label
 	LabelName string            // of a class
 	Loss      float64           // of the prediction

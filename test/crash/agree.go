@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,11 +43,12 @@ func (w *world) agree(ctx context.Context, s *Summary) error {
 	scores.topic = w.scores()
 	scores.id = func(r *ingest.Record) string {
 		if id, ok := ids[header(r, "ce_id")]; ok {
-			scorer[id] = r.Value
+			value, bad := w.asJSON(ctx, w.scores(), header(r, "content-type"), r.Value)
+			scorer[id], err = value, cmp.Or(err, bad)
 		}
 		return header(r, "ce_id")
 	}
-	if err := scores.catchUp(ctx); err != nil {
+	if err := cmp.Or(scores.catchUp(ctx), err); err != nil {
 		return err
 	}
 	return s.alike(w.scored, scorer)

@@ -13,6 +13,23 @@ func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
 	if err != nil {
 		return oracle.Report{}, err
 	}
+	for i := range in.Predictions {
+		r := &in.Predictions[i]
+		if r.Value, err = w.asJSON(ctx, w.model(name)+".predictions", r.Header("content-type"), r.Value); err != nil {
+			return oracle.Report{}, err
+		}
+	}
+	if w.options.windows && name == "crash" && w.scorers > 0 {
+		if err := in.LoadScores(ctx, strings.Split(w.brokers, ","), w.scores(), w.toScore); err != nil {
+			return oracle.Report{}, err
+		}
+		for i := range in.Scores {
+			r := &in.Scores[i]
+			if r.Value, err = w.asJSON(ctx, w.scores(), r.Header("content-type"), r.Value); err != nil {
+				return oracle.Report{}, err
+			}
+		}
+	}
 	return oracle.Check(in), nil
 }
 

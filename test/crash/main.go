@@ -11,6 +11,8 @@
 //	go run ./test/crash --kills 100 --mixed --scorers 20
 //	go run ./test/crash --kills 100 --late --examples 1000000
 //	go run ./test/crash --kills 100 --adopt
+//	go run ./test/crash --kills 100 --windows --scorers 20
+//	go run ./test/crash --kills 100 --form avro --scorers 20 --transactional
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
 //	go run ./test/crash --kills 300 --tail-loss 60
@@ -54,6 +56,8 @@ type options struct {
 	mixed      bool
 	late       bool
 	adopt      bool
+	windows    bool
+	form       string
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -98,6 +102,8 @@ type Summary struct {
 	Alike       int       `json:"predicted_alike"` // records that learner and scorer predicted with the same model
 	Memory      footprint `json:"memory"`
 
+	windowFigures
+
 	Seconds float64 `json:"seconds"`
 }
 
@@ -138,6 +144,8 @@ func flags() (o options) {
 	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, text, times, nested and missing values, columns that come and go, and 1 % garbage; the learners' memory is compared with the formula, and a scorer with the learner")
 	flag.BoolVar(&o.late, "late", false, "labels in a topic of their own, up to 2,000 events later, with duplicates, losses and time-outs; what is graded is compared with the predictions in the topic")
 	flag.BoolVar(&o.adopt, "adopt", false, "columns that appear, are renamed, change type and vanish, which the model adopts")
+	flag.BoolVar(&o.windows, "windows", false, "examples with windows, of which some are late, and keys that are evicted; all features, and all scores, are compared with their definition")
+	flag.StringVar(&o.form, "form", "json", "form of predictions: json, avro or protobuf; they are read by the schemas of a registry")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
@@ -202,6 +210,9 @@ func main() {
 		}
 		if o.mixed {
 			fmt.Printf("%d examples in quarantine, %d predicted alike by learner and scorer, at most %d MB of memory in %d samples, where the formula says %d MB\n", s.Quarantined, s.Alike, s.Memory.Most/1e6, s.Memory.Samples, s.Memory.Limit/1e6)
+		}
+		if o.windows {
+			fmt.Printf("%d features of windows and %d scores compared, %+v, at most %d MB of memory\n", s.Features, s.Scores, s.Windows, s.Memory.Most/1e6)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes and %d predictions computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared, s.Proved)
 	}

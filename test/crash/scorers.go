@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -125,11 +126,18 @@ func (c *scorers) keepAsking(ctx context.Context) error {
 		for i := range askedPartitions {
 			var rs []ingest.Record
 			for range 5 {
-				value := c.values[c.records%len(c.values)]
-				if c.garbage[c.records%len(c.values)] {
-					value = c.values[0]
+				at := c.records % len(c.values)
+				if c.options.windows { // of the future, too
+					at = c.records * 7919 % len(c.values)
 				}
-				rs = append(rs, ingest.Record{Time: c.began + int64(c.records), Key: strconv.AppendInt(nil, int64(c.records), 10), Value: value})
+				if c.garbage[at] {
+					at = 0
+				}
+				key := strconv.AppendInt(nil, int64(c.records), 10)
+				if c.options.windows {
+					key = paymentKey(at)
+				}
+				rs = append(rs, ingest.Record{Time: c.began + int64(c.records), Key: key, Value: c.values[at]})
 				c.records++
 			}
 			if err := p.Publish(context.WithoutCancel(ctx), c.toScore, i, rs); err != nil {
@@ -157,12 +165,13 @@ func (w *world) checkScores(ctx context.Context, s *Summary) error {
 	var bad error
 	scores.id = func(r *ingest.Record) string {
 		var by struct{ Lineage string }
-		if err := json.Unmarshal(r.Value, &by); err != nil || by.Lineage == "" {
+		value, err := w.asJSON(ctx, w.scores(), header(r, "content-type"), r.Value)
+		if err := cmp.Or(err, json.Unmarshal(value, &by)); err != nil || by.Lineage == "" {
 			bad = fmt.Errorf("a score %q of no model: %w", r.Value, err)
 		}
 		id := header(r, "ce_id")
 		copies[id]++
-		return id + " by " + by.Lineage
+		return id + " by " + by.Lineage + header(r, "ce_sequence")
 	}
 	if err := scores.catchUp(ctx); err != nil {
 		return err

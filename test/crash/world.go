@@ -43,6 +43,7 @@ type world struct {
 	scored  map[string]map[string]any // what the oracle wants scorers to publish, by record
 
 	joins *lateStream // with late labels
+	forms forms       // of predictions
 }
 
 // begin builds the program, starts the broker and creates the topic.
@@ -70,6 +71,7 @@ func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 	} else {
 		ends = append(ends, func() { os.RemoveAll(w.dir) })
 	}
+	ends = append(ends, w.startForms())
 	if err := w.build(ctx); err != nil {
 		return w, end, err
 	}
@@ -141,6 +143,9 @@ func (w *world) prepare(ctx context.Context) error {
 				w.garbage[i] = true
 			}
 		}
+		if w.options.windows {
+			v = payment(i, w.examples)
+		}
 		if w.adopt {
 			x[0], x[first] = x[first], x[0] // a model without it guesses
 			v = deployed(x, name, i, w.examples)
@@ -173,7 +178,7 @@ func (w *world) feed(ctx context.Context, to int) error {
 	byPartition := make([][]ingest.Record, w.partitions)
 	for i := w.fed; i < to; i++ {
 		p := i % w.partitions
-		byPartition[p] = append(byPartition[p], ingest.Record{Time: w.timeOf(i), Key: strconv.AppendInt(nil, int64(i), 10), Value: w.values[i]})
+		byPartition[p] = append(byPartition[p], ingest.Record{Time: w.timeOf(i), Key: w.keyOf(i), Value: w.values[i]})
 	}
 	p := w.client.Producer()
 	for i, rs := range byPartition {
@@ -192,46 +197,19 @@ func (w *world) timeOf(i int) int64 {
 	if w.joins != nil {
 		return w.eventTime(i)
 	}
+	if w.options.windows {
+		return w.paymentTime(i)
+	}
 	return w.began + int64(i)
 }
 
-// features is the number of random features of the killed models. It is small
-// so that there is time for many kills.
-const features = 256
-
-// config writes the configuration of a model of this run and returns its path.
-// Snapshots are frequent and in small chunks so that kills interrupt them. With
-// refits the model is one that can be solved equally often. All of them have the mixture that
-// newton has by default.
-func (w *world) config(model string) string {
-	path := filepath.Join(w.dir, model+".yaml")
-	text := fmt.Sprintf(`model: %s
-kafka: {bootstrap.servers: "%s"}
-input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
-learner: {algorithm: %s, max_features: %d, mixture: on}
-snapshot: {every: 200ms, chunk: %s}
-refit: {every: %v, window: 500}
-http: {listen: "%s"}
-output: {delivery: %s}
-score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt], w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
-	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
-		return path
+// keyOf returns the key of an example.
+func (w *world) keyOf(i int) []byte {
+	if w.options.windows {
+		return paymentKey(i)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		panic(err)
-	}
-	return path
+	return strconv.AppendInt(nil, int64(i), 10)
 }
-
-func (w *world) algorithm() string {
-	if w.refit > 0 {
-		return "all"
-	}
-	return "newton"
-}
-
-func (w *world) model(name string) string { return w.topic + "-" + name }
 
 // accrete runs a command to completion and returns the last line of its output.
 func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {

@@ -19,6 +19,7 @@ type input struct {
 	Missing, Unknown, Task string
 	Types                  map[string]string
 	Infer                  bool
+	Windows                []window
 	Depth                  int
 	MaxClasses             int     `json:"max_classes"`
 	MaxBytes               int     `json:"max_bytes"`
@@ -35,8 +36,9 @@ type decoder struct {
 		Classes []string `json:"classes"`
 		Types   []string `json:"types,omitempty"`
 	}
-	types map[string]string // of the columns that have had a value
-	fresh map[string]string // those that the record at hand determines
+	windowed map[string]string // of the columns that windows add
+	types    map[string]string // of the columns that have had a value
+	fresh    map[string]string // those that the record at hand determines
 }
 
 // row is a record that is learned or only predicted.
@@ -49,7 +51,7 @@ type row struct {
 }
 
 func newDecoder(in input) (d decoder) {
-	d.input = in
+	d.input, d.windowed = in, in.windowed()
 	return d
 }
 
@@ -172,6 +174,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	}
 	d.withKey(out.x, columns, out.key)
 	d.withPairs(out.x, columns)
+	d.withRecord(out.x, columns, out.key, r)
 	if !ok || !isKey {
 		return out, false
 	}

@@ -37,6 +37,25 @@ func Load(ctx context.Context, brokers []string, model string, inputs ...string)
 	return w, nil
 }
 
+// LoadScores reads what a scorer has written, and the records that it has read.
+func (w *World) LoadScores(ctx context.Context, brokers []string, scores, asked string) error {
+	_, parts, err := read(ctx, brokers, scores)
+	if err != nil {
+		return fmt.Errorf("topic %s: %w", scores, err)
+	}
+	for _, rs := range parts {
+		w.Scores = append(w.Scores, rs...)
+	}
+	if _, parts, err = read(ctx, brokers, asked); err != nil {
+		return fmt.Errorf("topic %s: %w", asked, err)
+	}
+	w.Asked = map[Partition][]Record{}
+	for p, rs := range parts {
+		w.Asked[Partition{asked, int32(p)}] = rs
+	}
+	return nil
+}
+
 // read returns all records of a topic, by partition.
 func read(ctx context.Context, brokers []string, topic string) (id [16]byte, parts [][]Record, err error) {
 	c, err := kgo.NewClient(kgo.SeedBrokers(brokers...))

@@ -22,12 +22,16 @@ type model struct {
 	config  learner.Config
 	learner *learner.Learner
 	decoder decoder
+	windows *windows // nil if there are none
 
 	next      map[Partition]int64
 	rows      snapshot.Hash // hash chain over the labelled rows
 	lineage   snapshot.Hash // the same at the last change of the model
 	step      int64
 	learnedTo string // digest of next at the last change
+
+	features int64 // of windows that were compared
+	fault    error // the first that differs
 }
 
 func (m *model) begin(options []byte) error {
@@ -79,6 +83,7 @@ func (m *model) row(name string, p Partition, r Record, row row) (learned expect
 	if m.config.Keyed() || m.decoder.input.Key != "" {
 		b.SetKey(string(row.key))
 	}
+	m.observe(&b)
 	pass := m.learner.Predict(&b)
 	classes := m.decoder.schema.Classes
 	out := m.published(name, &pass.Predictions)

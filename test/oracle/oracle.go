@@ -14,6 +14,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/oracle/keyed"
 )
 
 // Partition names one partition of an input topic.
@@ -45,6 +46,9 @@ type World struct {
 	Predictions []Record
 	Quarantine  []Record
 
+	Asked  map[Partition][]Record // records that scorers have scored, if the model has windows
+	Scores []Record
+
 	LogID   [16]byte                            // id of the log's topic; zero if unknown
 	IDs     map[string][16]byte                 // ids of the input topics; unknown ones are missing
 	Earlier map[[16]byte]map[Partition][]Record // inputs that an ADOPT has replaced, by topic id
@@ -75,6 +79,10 @@ type Report struct {
 	// Scored are the predictions that a scorer has to publish for a record, by
 	// topic-partition-offset, if it has the model that the learner predicted it with.
 	Scored map[string]map[string]any `json:"-"`
+
+	Features int64        `json:"features"` // of windows, compared with their definition
+	Windows  keyed.Counts `json:"windows"`  // of their rows
+	Scores   int64        `json:"scores"`   // of a model with windows, compared with its own at the same place
 
 	Decided   map[string]int64 `json:"-"` // by topic-partition-offset: seq of the BATCH
 	BatchAt   map[int64]int64  `json:"-"` // by seq: offset in the log
@@ -111,6 +119,7 @@ type oracle struct {
 	want       map[answer]expected // expected predictions
 	gone       map[answer]expected // expected predictions of abandoned BATCHes
 	quarantine map[string]Record   // bad records by id
+	scores     map[int64][]score   // by the seq of the snapshot
 }
 
 // answer identifies a prediction: the record and the BATCH that it was made in.
@@ -144,6 +153,7 @@ func Check(w World) Report {
 			}
 		}
 	}
+	o.sortScores()
 	next := int64(0)
 	for _, r := range w.Log {
 		if r.Offset != next {
@@ -155,6 +165,17 @@ func Check(w World) Report {
 	o.unaccounted()
 	if o.model.learner != nil {
 		o.StateHash = o.model.hash()
+	}
+	if o.Features += o.model.features; o.model.fault != nil {
+		o.fault("%v", o.model.fault)
+	}
+	if o.model.windows != nil {
+		for _, t := range o.model.windows.tables {
+			o.Windows = o.Windows.Plus(t.Counts)
+		}
+	}
+	for seq, all := range o.scores {
+		o.fault("%d scores after BATCH %d, which no snapshot follows", len(all), seq)
 	}
 	o.predictions()
 	o.quarantined()

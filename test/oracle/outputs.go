@@ -14,8 +14,8 @@ func (o *oracle) predictions() {
 	first := map[answer]Record{}
 	lost := len(o.want)
 	for _, r := range o.world.Predictions {
-		seq, err := strconv.ParseInt(header(r, "ce_sequence"), 10, 64)
-		a := answer{header(r, "ce_id"), seq}
+		seq, err := strconv.ParseInt(r.Header("ce_sequence"), 10, 64)
+		a := answer{r.Header("ce_id"), seq}
 		want, live := o.want[a]
 		gone := false
 		if !live {
@@ -25,7 +25,7 @@ func (o *oracle) predictions() {
 		case err == nil && !live && (gone || o.isTaken(seq)):
 			o.Abandoned++
 		case !live:
-			o.fault("a prediction for %q in BATCH %q, which no such BATCH has", a.id, header(r, "ce_sequence"))
+			o.fault("a prediction for %q in BATCH %q, which no such BATCH has", a.id, r.Header("ce_sequence"))
 			continue
 		}
 		if was, again := first[a]; again {
@@ -62,7 +62,7 @@ func (o *oracle) compare(id string, want expected, r Record) {
 	switch {
 	case !reflect.DeepEqual(got, want.value):
 		o.fault("%s was predicted as %s, want %v", id, r.Value, want.value)
-	case !intact(want.key, r.Key, header(r, "accrete.truncated.key")):
+	case !intact(want.key, r.Key, r.Header("accrete.truncated.key")):
 		o.fault("the prediction for %s has the key %.100q, want %.100q", id, r.Key, want.key)
 	case r.Time != want.time:
 		o.fault("the prediction for %s has the time %d, the record %d", id, r.Time, want.time)
@@ -114,7 +114,7 @@ func intact(want, got []byte, note string) bool {
 func (o *oracle) quarantined() {
 	first := map[string]bool{}
 	for _, r := range o.world.Quarantine {
-		id := header(r, "__connect.errors.topic") + "-" + header(r, "__connect.errors.partition") + "-" + header(r, "__connect.errors.offset")
+		id := r.Header("__connect.errors.topic") + "-" + r.Header("__connect.errors.partition") + "-" + r.Header("__connect.errors.offset")
 		want, ok := o.quarantine[id]
 		switch {
 		case !ok && len(o.taken) > 0 && o.Decided[id] == 0: // of what was revoked
@@ -122,7 +122,7 @@ func (o *oracle) quarantined() {
 			continue
 		case !ok:
 			o.fault("%q is in quarantine, and nothing is wrong with it", id)
-		case !intact(want.Value, r.Value, header(r, "accrete.truncated.value")), !intact(want.Key, r.Key, header(r, "accrete.truncated.key")):
+		case !intact(want.Value, r.Value, r.Header("accrete.truncated.value")), !intact(want.Key, r.Key, r.Header("accrete.truncated.key")):
 			o.fault("%s came into quarantine as %.200q: %.200q, it is %.200q: %.200q", id, r.Key, r.Value, want.Key, want.Value)
 		case first[id]:
 			o.Duplicates++
@@ -137,7 +137,8 @@ func (o *oracle) quarantined() {
 	}
 }
 
-func header(r Record, key string) string {
+// Header returns the first header of a key, empty if there is none.
+func (r Record) Header(key string) string {
 	for _, h := range r.Headers {
 		if h.Key == key {
 			return string(h.Value)

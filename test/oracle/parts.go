@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -13,11 +14,14 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// partOf returns what the column of a name is made for from other fields: "text", "key" or
-// "pair"; empty if it is one of its own.
+// partOf returns what the column of a name is made for from other fields: "text", "key",
+// "pair" or "window"; empty if it is one of its own.
 func (d *decoder) partOf(name string) string {
-	if d.input.Types[name] == "pair" {
+	switch {
+	case d.input.Types[name] == "pair":
 		return "pair"
+	case d.windowed[name] == "window", name == recordKey || name == recordTime:
+		return d.windowed[name]
 	}
 	for field, t := range d.input.Types {
 		if t == "time:since" && name == field+":key" {
@@ -53,6 +57,7 @@ func (d *decoder) withParts(names []string) (all []string) {
 	}
 	if len(names) > 0 {
 		all = append(all, d.pairs()...)
+		all = append(all, slices.Sorted(maps.Keys(d.windowed))...)
 	}
 	return all
 }

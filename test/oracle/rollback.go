@@ -7,6 +7,7 @@ import "maps"
 func (o *oracle) remember(seq int64) {
 	if _, named := o.states[seq]; named {
 		o.states[seq] = state{o.model.hash(), o.model.lineage}
+		o.scoresAfter(seq)
 	}
 	if _, named := o.kept[seq]; named {
 		o.kept[seq] = kept{
@@ -27,7 +28,9 @@ type kept struct {
 // rollback returns to e.ToSeq: later decisions are no longer part of the
 // history.
 func (o *oracle) rollback(e entry) {
-	o.Rollbacks++
+	if o.Rollbacks++; o.model.windows != nil {
+		o.fault("windows are not followed across a ROLLBACK")
+	}
 	k := o.kept[e.ToSeq]
 	o.model, o.Next, o.ids = k.model.copy(), maps.Clone(k.next), maps.Clone(k.ids)
 	o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap = k.counts[0], k.counts[1], k.counts[2], k.counts[3], k.counts[4], k.counts[5]

@@ -22,6 +22,8 @@ func (d *decoder) typeOf(name string) string {
 	switch {
 	case t != "":
 		return t
+	case d.windowed[name] != "":
+		return d.windowed[name]
 	case d.input.Types[name] != "":
 		return d.input.Types[name]
 	case d.partOf(name) != "":
@@ -35,6 +37,9 @@ func (d *decoder) typeOf(name string) string {
 // value parses an input. The types that it determines go to d.fresh.
 func (d *decoder) value(name string, raw json.RawMessage) (v float64, ok bool) {
 	is, _, _ := strings.Cut(d.typeOf(name), ":")
+	if is == "source" {
+		return d.source(name, raw)
+	}
 	if string(raw) == "null" {
 		switch {
 		case d.input.Missing == "impute", d.input.Missing == "zero" && is != "" && is != "numeric" && is != "boolean":
@@ -127,6 +132,7 @@ func (d *decoder) columnTypes() (types []learner.ColumnType) {
 			"numeric": learner.NumericColumn, "category": learner.CategoryColumn, "boolean": learner.BooleanColumn,
 			"time": learner.TimeColumn, "": learner.UnknownColumn, "text": learner.TextColumn, "key": learner.RecordKeyColumn, "pair": learner.PairColumn,
 			"numeric:normal": learner.NormalColumn, "time:trend": learner.TrendColumn, "time:since": learner.SinceColumn,
+			"window": learner.WindowColumn, "source": learner.SourceColumn,
 		}[name])
 	}
 	return types

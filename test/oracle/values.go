@@ -119,8 +119,8 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	}
 	for _, name := range columns {
 		v, ok := values[name]
-		if part := d.partOf(name); !ok && (part == "key" || part == "pair") {
-			ok = true // see withKey and withPairs
+		if part := d.partOf(name); !ok && part != "" && part != "text" {
+			v, ok = math.NaN(), true // see withKey, withPairs and withRecord
 		}
 		if !ok {
 			if v, ok = d.value(name, json.RawMessage("null")); !ok {

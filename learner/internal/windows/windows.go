@@ -147,9 +147,6 @@ func (g *Group) check(dim int, to map[int]bool) error {
 	return nil
 }
 
-// has reports whether f is one of the features.
-func (g *Group) has(f Feature) bool { return slices.Contains(g.Features, f) }
-
 // Counts says what became of rows.
 type Counts struct {
 	Rows    int64 // added in time, or held

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/test/oracle/keyed"
 )
 
 var events = flag.Int("events", 30_000, "rows of TestFeaturesAreThoseOfSlowSums")
@@ -71,104 +72,13 @@ func stream(n int, seed uint64) [][]float64 {
 	return rows
 }
 
-// slow is the definition of the features: it keeps all rows of a key.
-type slow struct {
-	rows  []observed // that were added
-	most  float64    // largest value so far
-	held  *observed
-	stale int
-}
-
-func (s *slow) newest() float64 {
-	at := math.Inf(-1)
-	for _, o := range s.rows {
-		at = max(at, o.at)
+// slow returns the definition of the features of g.
+func slow(g *Group) *keyed.Table {
+	of := keyed.Group{HalfLives: g.HalfLives, Lateness: g.Lateness, MaxKeys: g.MaxKeys}
+	for _, f := range g.Features {
+		of.Features = append(of.Features, f.String())
 	}
-	return at
-}
-
-// features returns those of a row, and adds it.
-func (s *slow) features(g *Group, o observed) (out []float64) {
-	ahead := max(g.Lateness, slices.Max(g.HalfLives))
-	if s.held != nil {
-		if o.at >= s.held.at-ahead {
-			s.rows = append(s.rows, *s.held)
-		}
-		s.held = nil
-	}
-	if !missing(o.value) {
-		s.most = max(s.most, math.Abs(o.value))
-	}
-	newest := s.newest()
-	now := max(o.at, newest)
-	valued := math.Inf(-1)
-	for _, r := range s.rows {
-		if !missing(r.value) {
-			valued = max(valued, r.at)
-		}
-	}
-	for _, h := range g.HalfLives {
-		var count, weight, sum, total float64
-		last := map[float64]float64{}
-		for _, r := range s.rows {
-			w := math.Exp2((r.at - now) / h)
-			count += w
-			if !missing(r.value) {
-				sum += w * r.value
-				w = math.Exp2((r.at - valued) / h) // or all of them could underflow
-				weight += w
-				total += w * r.value
-			}
-			if !missing(r.other) {
-				last[r.other] = max(last[r.other], r.at)
-			}
-		}
-		mean := total / weight
-		variance, distinct := 0.0, 0.0
-		if weight == 0 {
-			variance = math.NaN()
-		}
-		for _, r := range s.rows {
-			if !missing(r.value) {
-				variance += math.Exp2((r.at-valued)/h) / weight * (r.value - mean) * (r.value - mean)
-			}
-		}
-		times := []float64{}
-		for _, at := range last {
-			times = append(times, at)
-		}
-		slices.Sort(times)
-		for _, at := range times[max(0, len(times)-setSize):] {
-			distinct += math.Exp2((at - now) / h)
-		}
-		for _, f := range g.Features {
-			if f != Since {
-				out = append(out, map[Feature]float64{Count: count, Sum: sum, Mean: mean, Deviation: math.Sqrt(variance), Distinct: distinct}[f])
-			}
-		}
-	}
-	if g.has(Since) {
-		out = append(out, math.Log1p(now-newest))
-		if len(s.rows) == 0 {
-			out[len(out)-1] = math.NaN()
-		}
-	}
-	switch {
-	case len(s.rows) == 0 || o.at > newest+ahead:
-		s.held, s.stale = &o, 0
-	case o.at < newest-g.Lateness:
-		if s.stale++; s.stale == staleRows {
-			*s = slow{held: &o, most: s.most}
-		}
-	default:
-		s.rows, s.stale = append(s.rows, o), 0
-	}
-	// What no longer weighs anything is left out, so that this is not too slow.
-	if len(s.rows) > 400 {
-		newest := s.newest()
-		s.rows = slices.DeleteFunc(s.rows, func(r observed) bool { return r.at < newest-60*g.HalfLives[len(g.HalfLives)-1] })
-	}
-	return out
+	return keyed.New(of)
 }
 
 func save(w *Windows) []byte {
@@ -196,38 +106,26 @@ func reload(t *testing.T, w *Windows) *Windows {
 // The features are the sums over all earlier rows of the key, whatever the order of times,
 // and also where the windows are saved and loaded in between.
 func TestFeaturesAreThoseOfSlowSums(t *testing.T) {
-	l := layout(MaxKeys)
+	l := layout(250) // fewer than there are
 	w := New(l)
-	keys := []map[float64]*slow{{}, {}}
-	compared := 0
+	tables := []*keyed.Table{slow(&l.Groups[0]), slow(&l.Groups[1])}
+	compared, evicted := 0, int64(0) // before the last load
 	for n, x := range stream(*events, 7) {
 		if n%(*events/5) == 17 {
+			evicted += w.Counts().Evicted
 			w = reload(t, w)
 		}
 		w.Observe(x)
 		for i := range l.Groups {
 			g := &l.Groups[i]
-			key := x[g.Key]
-			if missing(key) || missing(x[g.Time]) {
-				for _, to := range g.To {
-					if !missing(x[to]) {
-						t.Fatalf("row %d has no key or time, and feature %v", n, x[to])
-					}
-				}
-				continue
-			}
-			if keys[i][key] == nil {
-				keys[i][key] = new(slow)
-			}
-			o := observed{at: x[g.Time], value: math.NaN(), other: math.NaN()}
+			key, r := x[g.Key], keyed.Row{At: x[g.Time], Value: math.NaN(), Other: math.NaN()}
 			if g.Of >= 0 {
-				o.value, o.other = x[g.Of], x[g.Distinct]
+				r.Value, r.Other = x[g.Of], x[g.Distinct]
 			}
-			all := keys[i][key].features(g, o)
-			for k, want := range all {
+			for k, want := range tables[i].Add(key, r) {
 				got, tolerance := x[g.To[k]], 1e-9*max(1, math.Abs(want))
 				if i == 0 && k%5 == 3 && k < 10 { // a deviation is the root of a difference
-					tolerance = 1e-7 * max(1, keys[i][key].most)
+					tolerance = 1e-7 * max(1, tables[i].Most(key))
 				}
 				if compared++; missing(want) != missing(got) || math.Abs(got-want) > tolerance {
 					t.Fatalf("row %d, group %d, feature %d of %v: %v, want %v", n, i, k, g.Features, got, want)
@@ -236,7 +134,7 @@ func TestFeaturesAreThoseOfSlowSums(t *testing.T) {
 		}
 	}
 	c := w.Counts()
-	if compared < 5**events || c.Late == 0 || c.Stale == 0 || c.Dropped == 0 || c.NoKey == 0 {
+	if compared < 5**events || c.Late == 0 || c.Stale == 0 || c.Dropped == 0 || c.NoKey == 0 || c.Evicted == 0 || evicted+c.Evicted != int64(tables[0].Evicted+tables[1].Evicted) {
 		t.Errorf("compared %d features, counts %+v", compared, c)
 	}
 }

@@ -123,7 +123,7 @@ func (m *predictions) headers(form string) object {
 		{"ce_source", text("/accrete/" + m.name + " for the learner, /accrete/" + m.name + "/scorer for a scorer.")},
 		{"ce_id", text("topic-partition-offset of the input record, identical for all copies.")},
 		{"ce_time", text("Timestamp of the input record.")},
-		{"ce_sequence", text("Sequence number of the batch in the model log; learner only.")},
+		{"ce_sequence", text("Sequence number of the batch in the model log that contains the record. From a scorer, of models with windows only: of the last batch in the windows.")},
 		{"content-type", object{{"const", contentType(form)}}},
 		{"traceparent", text("As in the input record.")},
 	}}, {"required", []string{"ce_specversion", "ce_type", "ce_source", "ce_id", "ce_time", "content-type"}}}
