@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/modeltest"
 )
 
 // fitted returns a model of JSON records.
@@ -33,27 +33,7 @@ func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []stri
 	if c.MaxFeatures = max(32, c.MaxFeatures); c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
-	fit, err := offline.NewFit(c, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := decode.New(in, decode.Schema{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range records {
-		row, err := d.Decode([]byte(r))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit.Add(row)
-	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return modeltest.Snapshot(t, c, in, records)
 }
 
 // typed is a model of classes with columns of every type.
