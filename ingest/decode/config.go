@@ -39,6 +39,9 @@ type Config struct {
 	// Windows are columns that are statistics of the earlier records of a key.
 	Windows []Window `json:"windows,omitempty"`
 
+	// Tables are compacted topics whose rows add columns to records. See Decoder.SetTables.
+	Tables []Table `json:"tables,omitempty"`
+
 	// Sparse is for records of very many columns, most of which they leave out: each input
 	// is hashed by its name, and the columns of a row are Projections of all of them. An input
 	// that comes twice is added up. Types may be TextColumn, Ignored and ID.
@@ -76,6 +79,7 @@ type Config struct {
 }
 
 const (
+	maxAbs       = 1e30 // of an input or a label
 	maxWeight    = 1e6
 	maxClassName = 256 // bytes
 )
@@ -92,7 +96,7 @@ func (c Config) withDefaults() Config {
 		c.MaxColumns = 100_000
 	}
 	if c.MaxAbs == 0 {
-		c.MaxAbs = 1e30
+		c.MaxAbs = maxAbs
 	}
 	if c.Missing == "" {
 		c.Missing = "quarantine"
@@ -165,6 +169,9 @@ func (c Config) Effective() (Config, error) {
 		if err := c.checkLate(); err != nil {
 			return c, err
 		}
+	}
+	if err := c.checkTables(); err != nil {
+		return c, err
 	}
 	if len(c.Types) == 0 {
 		c.Types = nil

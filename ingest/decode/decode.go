@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -61,6 +62,7 @@ type Decoder struct {
 	pairs []pair
 
 	windows windows
+	tables  []enrichment // see SetTables
 
 	hashed learner.Sparse // inputs, with Config.Sparse
 	pieces []byte         // scratch, of names and texts together
@@ -136,7 +138,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 		s.Columns = c.expand(c.Columns)
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
-	} else if err := c.hasWindows(s.Columns); err != nil {
+	} else if err := cmp.Or(c.hasWindows(s.Columns), c.hasTables(s.Columns)); err != nil {
 		return nil, err
 	}
 	if len(s.Classes) > c.MaxClasses {
@@ -218,6 +220,11 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	r, err := d.format.parse(d)
 	if err != nil {
 		return Row{}, err
+	}
+	if d.tables != nil {
+		if err := d.enrich(&r); err != nil {
+			return Row{}, err
+		}
 	}
 	row, err := d.row(r)
 	if err != nil && err.Stage == "json" {
