@@ -264,15 +264,16 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	if err != nil {
 		return row, err
 	}
+	most, above := d.config.MaxAbs, d.config.Above
 	for i, v := range d.x {
 		if d.config.Sparse {
 			break // hash has compared the inputs themselves
 		}
-		if math.Abs(v) > d.config.MaxAbs {
-			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), d.config.MaxAbs)
+		if math.Abs(v) > most {
+			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), most)
 		}
-		if d.config.Above != 0 && v <= d.config.Above {
-			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(d.config.Above))
+		if above != 0 && v <= above {
+			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(above))
 		}
 	}
 	if err := d.checkWindowTypes(columns); err != nil {

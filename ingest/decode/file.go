@@ -40,6 +40,8 @@ type line struct {
 	cells  []string // CSV: as many as the header has
 	text   []byte   // LIBSVM and JSON
 	err    *Error   // it could not even be split
+
+	scanned bool // CSV: its inputs have been read as well
 }
 
 // rows reads the rows of a file of some format.

@@ -278,7 +278,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 			if errRow == io.EOF {
 				return
 			}
-			want := fmt.Sprintf("%x %v %v %q", bits(row.X), row.Label, row.Weight, row.Key)
+			want := fmt.Sprintf("%x %v %v %q", bitsOf(row.X), row.Label, row.Weight, row.Key)
 			record, err := f.Record(nil)
 			if err != nil {
 				if errRow == nil {
@@ -290,7 +290,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 				t.Fatalf("line %d: not JSON: %s", f.Line(), record)
 			}
 			back, errBack := d.Decode(record)
-			got := fmt.Sprintf("%x %v %v %q", bits(back.X), back.Label, back.Weight, back.Key)
+			got := fmt.Sprintf("%x %v %v %q", bitsOf(back.X), back.Label, back.Weight, back.Key)
 			if (errRow == nil) != (errBack == nil) || got != want {
 				t.Fatalf("line %d: %s %v\n%s gives %s %v", f.Line(), want, errRow, record, got, errBack)
 			}
@@ -303,7 +303,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 	})
 }
 
-func bits(x []float64) []uint64 {
+func bitsOf(x []float64) []uint64 {
 	b := make([]uint64, len(x))
 	for i, v := range x {
 		b[i] = math.Float64bits(v)

@@ -82,6 +82,10 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	}
 	highest := 0
 	for _, l := range look {
+		if i, ok := highestIndex(l.text); ok {
+			highest = max(highest, i)
+			continue
+		}
 		s.entries(l.text, func(i int, _ string) *Error {
 			highest = max(highest, i)
 			return nil
@@ -200,6 +204,9 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 	}
 	d := s.d
 	d.x = slices.Grow(d.x[:0], len(d.schema.Columns))[:len(d.schema.Columns)]
+	if label, ok := s.direct(l.text); ok {
+		return d.row(record{form: array, label: label})
+	}
 	clear(d.x)
 	err := s.columns(l, func(i int, text string) *Error {
 		v := cell(text)

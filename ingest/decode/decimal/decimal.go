@@ -2,7 +2,9 @@
 package decimal
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"unsafe"
 )
@@ -22,6 +24,16 @@ func Scan(b []byte) (v float64, n int) {
 	if negative {
 		i++
 	}
+	if len(b)-i >= 10 && b[i]-'0' <= 9 && b[i+1] == '.' { // the usual form takes no loop
+		w := binary.LittleEndian.Uint64(b[i+2:])
+		if k := leadingDigits(w); k > 0 && k < 8 && b[i+2+k]|0x20 != 'e' {
+			v = float64(uint64(b[i]-'0')*wholeTens[k]+lastDigits(w, k)) / tens[k]
+			if negative {
+				v = -v
+			}
+			return v, i + 2 + k
+		}
+	}
 	start := i
 	var m uint64
 	for i < len(b) && b[i]-'0' <= 9 {
@@ -36,6 +48,14 @@ func Scan(b []byte) (v float64, n int) {
 	if i < len(b) && b[i] == '.' {
 		i++
 		point := i
+		for len(b)-i >= 8 {
+			w := binary.LittleEndian.Uint64(b[i:])
+			k := leadingDigits(w)
+			m = m*wholeTens[k] + lastDigits(w, k)
+			if i += k; k < 8 {
+				break
+			}
+		}
 		for i < len(b) && b[i]-'0' <= 9 {
 			m = m*10 + uint64(b[i]-'0')
 			i++
@@ -60,15 +80,50 @@ func Scan(b []byte) (v float64, n int) {
 		if i == e {
 			return 0, 0
 		}
+		if i-e <= 2 && digits <= 19 { // so that the power of ten may be one of those below
+			shift := 0
+			for _, c := range b[e:i] {
+				shift = shift*10 + int(c-'0')
+			}
+			if b[e-1] == '-' {
+				shift = -shift
+			}
+			exp += shift
+			plain = true
+		}
 	}
-	if plain && m <= 1<<53 && exp >= -22 {
-		v = float64(m) / tens[-exp]
+	if plain && m <= 1<<53 && exp >= -22 && exp <= 22 {
+		if v = float64(m); exp <= 0 {
+			v /= tens[-exp]
+		} else {
+			v *= tens[exp]
+		}
 		if negative {
 			v = -v
 		}
 		return v, i
 	}
 	return parseFloat(b[:i]), i
+}
+
+// wholeTens are the powers of ten of the digits that lastDigits takes.
+var wholeTens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// leadingDigits returns how many of the eight characters of w, the first of which is the
+// lowest byte, are digits before one that is none.
+func leadingDigits(w uint64) int {
+	t := w ^ 0x3030303030303030                                                      // below 10 for a digit
+	other := (t | (t&^0x8080808080808080 + 0x7676767676767676)) & 0x8080808080808080 // 0x76 carries into the highest bit from 10 on
+	return bits.TrailingZeros64(other) / 8
+}
+
+// lastDigits returns the number that the first k characters of w are, all digits, of which
+// pairs, fours and the eight are added at once.
+func lastDigits(w uint64, k int) uint64 {
+	w = w << (64 - 8*k) & 0x0f0f0f0f0f0f0f0f // behind zeros
+	w = w * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
+	w = w * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
+	return w * (10000<<32 + 1) >> 32
 }
 
 // parseFloat reads a number whose form has been checked.

@@ -22,6 +22,11 @@ func TestNumbersAreParseFloats(t *testing.T) {
 		} else if math.Float64bits(v) != math.Float64bits(want) {
 			t.Errorf("%s: %x, ParseFloat %x", s, math.Float64bits(v), math.Float64bits(want))
 		}
+		for _, after := range []string{",7", ";12345678", " 12:3.25 13:1", "\x80\xff", "/", ":::::::::"} { // eight characters are read at once
+			if w, m := Scan([]byte(s + after)); m != n || math.Float64bits(w) != math.Float64bits(v) {
+				t.Errorf("%s%s: %v of %d bytes, alone %v of %d", s, after, w, m, v, n)
+			}
+		}
 	}
 	for _, s := range []string{"0", "-0", "9007199254740992", "9007199254740993", "9007199254740991.5", "0.1", "1e22", "1e23", "123456789012345678", "12345678901234567890",
 		"99999999999999999999", "18446744073709551616", "0.0000000000000000000001", "0.00000000000000000000001", "5e-324", "2e-324", "1.7976931348623157e308", "1e309",
