@@ -169,7 +169,7 @@ func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 		if err != nil {
 			return err
 		}
-		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form)
+		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form).After(p.encoder)
 		if p.windows = 0; len(m.Decode.Windows) > 0 {
 			p.windows = m.Seq
 		}

@@ -40,7 +40,7 @@ func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 		case ok && w.model == m:
 			return w, back
 		case ok && w.model.ReadsLike(m):
-			w.model, w.encoder = m, newEncoder(m, p)
+			w.model, w.encoder = m, newEncoder(m, p).After(w.encoder)
 			return w, back
 		}
 		d, err := m.NewDecoder(m.Decode.AsJSON())

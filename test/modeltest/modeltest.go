@@ -13,6 +13,12 @@ import (
 // Snapshot returns the snapshot of a model that has learned these records.
 func Snapshot(t testing.TB, c learner.Config, in decode.Config, records []string) *snapshot.Snapshot {
 	t.Helper()
+	return Snapshots(t, c, in, records, len(records))[0]
+}
+
+// Snapshots returns the snapshots of a model after these numbers of records, in order.
+func Snapshots(t testing.TB, c learner.Config, in decode.Config, records []string, at ...int) (all []*snapshot.Snapshot) {
+	t.Helper()
 	fit, err := offline.NewFit(c, in)
 	if err != nil {
 		t.Fatal(err)
@@ -21,17 +27,21 @@ func Snapshot(t testing.TB, c learner.Config, in decode.Config, records []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		row, err := d.Decode([]byte(r))
+	learned := 0
+	for _, n := range at {
+		for ; learned < n; learned++ {
+			row, err := d.Decode([]byte(records[learned]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit.Add(row)
+		}
+		fit.Finish()
+		s, err := fit.Snapshot(d.Schema())
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit.Add(row)
+		all = append(all, s)
 	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return all
 }
