@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/audit"
@@ -18,9 +19,10 @@ import (
 func TestRecordsOfSeveralPartitionsAreLearnedByTime(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("bytime")
 	one := in + ".sorted"
-	const partitions, rows = 3, 900
+	const partitions, rows = 3, 600
+	began := time.Now().UnixMilli()
 	for topic, n := range map[string]int{in: partitions, one: 1} {
-		if err := c.Create(t.Context(), topic, n, nil); err != nil {
+		if err := c.Create(t.Context(), topic, n, map[string]string{"retention.ms": "-1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +33,7 @@ func TestRecordsOfSeveralPartitionsAreLearnedByTime(t *testing.T) {
 		var sorted []ingest.Record
 		for i := from; i < to; i++ {
 			p := r.IntN(partitions)
-			at := int64(1_750_000_000_000 + 10*i)
+			at := began + int64(10*i)
 			sorted = append(sorted, ingest.Record{Time: at, Value: []byte(values[i])})
 			late := sorted[len(sorted)-1]
 			if r.IntN(20) == 0 && clock[p] > 0 { // it follows what is before it in its partition
@@ -53,10 +55,10 @@ func TestRecordsOfSeveralPartitionsAreLearnedByTime(t *testing.T) {
 	}
 	stopped, ev := learntest.Config(c, "stopped", in)
 	stopped.Decode.ByTime = true
-	fill(0, 400)
+	fill(0, 250)
 	learnAll(t, stopped)
 	stopped.BatchSize = 37
-	fill(400, rows)
+	fill(250, rows)
 	learnAll(t, stopped)
 	whole, all := learntest.Config(c, "whole", in)
 	whole.Decode.ByTime = true
