@@ -66,6 +66,14 @@ func NewLeverage(k kernel.Kernel, x []float32, dim int, lambda float64) (*Levera
 // Rows returns the rows of l and its penalty.
 func (l *Leverage) Rows() (x []float32, lambda float64) { return l.x, l.lambda }
 
+// equal reports whether l and o, which may be nil, are the leverage of the same rows.
+func (l *Leverage) equal(o *Leverage) bool {
+	if l == nil || o == nil {
+		return l == o
+	}
+	return l.dim == o.dim && l.lambda == o.lambda && slices.Equal(l.x, o.x)
+}
+
 // score returns τ of a frequency. c and s are scratch for a number of each row.
 func (l *Leverage) score(w []float32, c, s []float64) (tau float64) {
 	n := len(c)

@@ -1,6 +1,10 @@
 package features
 
-import "github.com/accrete-ml/accrete/features/kernel"
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/features/kernel"
+)
 
 // Map is an endless sequence of random frequencies, in blocks. Block i depends
 // on the fields of Map and on i, and on nothing else.
@@ -28,6 +32,12 @@ func (m Map) blockSize() int {
 		return DefaultBlockSize
 	}
 	return m.BlockSize
+}
+
+// Equal reports whether m and o have the same frequencies.
+func (m Map) Equal(o Map) bool {
+	return m.Dim == o.Dim && m.blockSize() == o.blockSize() && m.Seed == o.Seed && m.Sampling == o.Sampling &&
+		m.Kernel.String() == o.Kernel.String() && slices.Equal(m.Second, o.Second) && m.Leverage.equal(o.Leverage)
 }
 
 // check panics if the fields do not fit together.

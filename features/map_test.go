@@ -83,3 +83,45 @@ func TestFrequenciesAreGolden(t *testing.T) {
 		t.Errorf("orthogonal frequencies and features %x, want %x", append(got, phi...), want)
 	}
 }
+
+// Equal notices each field.
+func TestEqualMaps(t *testing.T) {
+	leverage := func(penalty float64) *Leverage {
+		l, err := NewLeverage(kernel.Gaussian{Scale: 2}, []float32{1, 2, 3, 4, 5, 6}, 2, penalty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	made := func(change func(*Map)) Map {
+		m := Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 2, Seed: 3, Sampling: Leveraged, Leverage: leverage(0.5), Second: []float32{1, 2}}
+		change(&m)
+		return m
+	}
+	base := made(func(*Map) {})
+	for name, same := range map[string]func(*Map){
+		"made again":       func(*Map) {},
+		"default block":    func(m *Map) { m.BlockSize = DefaultBlockSize },
+		"leverage of rows": func(m *Map) { m.Leverage = leverage(0.5) },
+	} {
+		if m := made(same); !m.Equal(base) || !base.Equal(m) {
+			t.Errorf("%s: not equal", name)
+		}
+	}
+	for name, other := range map[string]func(*Map){
+		"scale":       func(m *Map) { m.Kernel = kernel.Gaussian{Scale: math.Nextafter(2, 3)} },
+		"family":      func(m *Map) { m.Kernel = kernel.Laplacian{Scale: 2} },
+		"dim":         func(m *Map) { m.Dim = 3 },
+		"block":       func(m *Map) { m.BlockSize = 5 },
+		"seed":        func(m *Map) { m.Seed++ },
+		"sampling":    func(m *Map) { m.Sampling, m.Leverage = IID, nil },
+		"second":      func(m *Map) { m.Second = []float32{1, 3} },
+		"no second":   func(m *Map) { m.Second = nil },
+		"leverage":    func(m *Map) { m.Leverage = leverage(0.25) },
+		"no leverage": func(m *Map) { m.Leverage = nil },
+	} {
+		if m := made(other); m.Equal(base) || base.Equal(m) {
+			t.Errorf("%s: equal", name)
+		}
+	}
+}

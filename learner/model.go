@@ -185,7 +185,12 @@ var ErrLags = errors.New("only the learner can predict with a model that has lag
 
 // NewModel returns the model of a State with these serving arrays, which may come from
 // anywhere: invalid arrays are an error. A model with lags is ErrLags.
-func NewModel(arrays []Array) (*Model, error) {
+func NewModel(arrays []Array) (*Model, error) { return new(Model).Next(arrays) }
+
+// Next returns the model of a State with these serving arrays, like NewModel. It shares the
+// random features with m if they are the same, which is the rule between two snapshots of one
+// learner and saves most of the time. Both models may then predict at the same time.
+func (m *Model) Next(arrays []Array) (*Model, error) {
 	s := &state.Reader{In: arrays}
 	v := serving.Load(s)
 	if err := s.End(); err != nil {
@@ -194,14 +199,18 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank(), windows: v.Windows}
+	bank := m.bank
+	if m.pruned != nil {
+		bank = nil // its blocks are not those of a map
+	}
+	next := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(bank), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank(m.machines), windows: v.Windows}
 	if v.Fit != nil {
-		m.scaler, m.encoding = v.Fit.Scaler, v.Fit.Encoding
+		next.scaler, next.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}
 	if v.Kept != nil {
-		m.pruned = &pruned{v.FeatureMap(), v.Blocks, v.Kept}
+		next.pruned = &pruned{v.FeatureMap(), v.Blocks, v.Kept}
 	}
-	return m, nil
+	return next, nil
 }
 
 // scaledRows appends the first n rows of b to dst, scaled.

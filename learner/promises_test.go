@@ -465,12 +465,19 @@ func eventful(l *Learner) bool {
 func TestPredictionsFollowFromTheStateAlone(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		one := s.learnedOnce(t)
+		var before *Model
 		for _, p := range one.passes {
 			rows := one.rows.Slice(p.at, p.at+p.rows)
 			m, err := NewModel(p.state.Serving)
 			if err != nil {
 				t.Fatalf("row %d: %v", p.at, err)
 			}
+			if before != nil { // a model that takes from the one before what both have
+				if m, err = before.Next(p.state.Serving); err != nil {
+					t.Fatalf("row %d: %v", p.at, err)
+				}
+			}
+			before = m
 			got, want := m.Predict(rows), p.want
 			if got.Task != want.Task || got.Decision != want.Decision || got.Size != want.Size || !slices.Equal(got.Values, want.Values) {
 				t.Fatalf("row %d: the model predicts %v, the learner %v", p.at, got, want)

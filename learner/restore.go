@@ -37,6 +37,10 @@ const (
 func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, warmup.NewFit) }
 
 func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
+	s, err := s.open()
+	if err != nil {
+		return nil, fmt.Errorf("learner: resuming part: %w", err)
+	}
 	from := &state.Reader{In: s.Serving}
 	v := serving.Load(from)
 	if err := from.End(); err != nil {
@@ -134,7 +138,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	l.loadColumns(s, waiting)
 	l.loadLinear(s, totals)
 	validation.Load(s, l.validation)
-	l.drift.load(s, l.labelled)
+	l.drift.Load(s, l.labelled)
 	l.lags.Load(s, c.inputs(l.dim))
 	l.rules.Load(s, v.Decision, v.Intervals)
 	if l.inputs != nil {

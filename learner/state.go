@@ -33,8 +33,11 @@ type Array = state.Array
 // that the model has not learned yet.
 func (l *Learner) Pending() int { return len(l.pending.Labels) }
 
-// Pending is that of the Learner with the state s.
+// Pending is that of the Learner with the state s, which after Finish is 0.
 func (s State) Pending() int {
+	if s.finished() {
+		return 0
+	}
 	for _, a := range s.Resuming {
 		if a.Name == "pending.weights" {
 			return a.Shape[0]
@@ -66,7 +69,7 @@ func (l *Learner) State() State {
 	l.saveColumns(a)
 	l.linear.Save(a, l.width())
 	validation.Save(a, l.validation)
-	l.drift.save(a)
+	l.drift.Save(a)
 	l.lags.Save(a)
 	l.rules.Save(a)
 	if l.inputs != nil {

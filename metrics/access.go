@@ -102,7 +102,7 @@ func (a Access) guard(h http.Handler) (http.Handler, error) {
 			w.Header().Add("WWW-Authenticate", `Basic realm="accrete"`)
 			text = "a valid token is required"
 		}
-		reply(w, http.StatusUnauthorized, map[string]string{"error": text})
+		Refuse(w, http.StatusUnauthorized, text)
 	}), nil
 }
 

@@ -45,6 +45,9 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		if resp.StatusCode != c.code {
 			t.Errorf("%q of %q with hosts %q: %d, want %d", c.path, c.host, c.hosts, resp.StatusCode, c.code)
 		}
+		if kind := resp.Header.Get("Content-Type"); c.code == 421 && kind != "application/json" {
+			t.Errorf("the error is %q, want JSON", kind)
+		}
 	}
 	s, err := Serve(t.Context(), "0.0.0.0:0", ok, Access{})
 	if err != nil {

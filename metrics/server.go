@@ -17,7 +17,7 @@ import (
 
 // Mux returns a handler for /metrics, /livez and /readyz, to which other paths can
 // be added. /livez always answers 200. /readyz lists the conditions, with status
-// 503 while any of them is red.
+// 503 while any of them is red. Other paths are 404, and other methods 405.
 func Mux(g prometheus.Gatherer, h *Health) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
@@ -35,6 +35,7 @@ func Mux(g prometheus.Gatherer, h *Health) *http.ServeMux {
 			Conditions []State `json:"conditions"`
 		}{ready, states})
 	})
+	mux.HandleFunc("/", missing(mux))
 	return mux
 }
 

@@ -51,8 +51,8 @@ func TestThePortAnswers(t *testing.T) {
 	check("/readyz", 503, `{"ready":false,"conditions":[{"name":"claim","ready":false,"reason":"waiting for \u003cb\u003eit\u003c/b\u003e"}]}`)
 	claim.Green()
 	check("/readyz", 200, `{"ready":true,"conditions":[{"name":"claim","ready":true}]}`)
-	check("/debug/pprof/", 404, "")
-	check("/", 404, "")
+	check("/debug/pprof/", 404, `{"error":"there is no /debug/pprof/"}`)
+	check("/", 404, `{"error":"there is no /"}`)
 
 	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler(), Access{}); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 to pick a free one" {
 		t.Errorf("on a port in use: %v", err)

@@ -202,5 +202,5 @@ func (a *Archive) assemble(ctx context.Context, offset int64) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	return servedAt(m, s, offset)
+	return servedAt(nil, m, s, offset)
 }

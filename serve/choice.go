@@ -62,12 +62,17 @@ func (f *Follower) load(ctx context.Context, at modellog.Ref) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	return servedAt(m, s, at.Offset)
+	return servedAt(f.model, m, s, at.Offset)
 }
 
-// servedAt returns the model of a snapshot that the MANIFEST at an offset completes.
-func servedAt(m *modellog.Manifest, s *snapshot.Snapshot, offset int64) (*Served, error) {
-	served, err := NewServed(s)
+// servedAt returns the model of a snapshot that the MANIFEST at an offset completes. before is
+// another model, or nil: see Served.Next.
+func servedAt(before *Served, m *modellog.Manifest, s *snapshot.Snapshot, offset int64) (served *Served, err error) {
+	if before == nil {
+		served, err = NewServed(s)
+	} else {
+		served, err = before.Next(s)
+	}
 	if err == nil {
 		served.Timeline, served.offset = m.Timeline, offset
 	}

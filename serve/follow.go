@@ -3,80 +3,16 @@ package serve
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/ingest/record"
-	"github.com/accrete-ml/accrete/internal/timeline"
-	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
-
-// Served is a model as a scorer uses it: the serving part of a complete, verified
-// snapshot, and nothing else.
-type Served struct {
-	ID        record.ModelID
-	Decode    decode.Config // how the learner reads records
-	Schema    decode.Schema
-	Seq       int64
-	StateHash snapshot.Hash
-	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
-
-	offset int64  // of its MANIFEST in the log
-	reads  string // options and schema, as the snapshot has them
-
-	mu    sync.Mutex
-	model *learner.Model
-}
-
-// Predict returns predictions for all rows of b. Their dimension must be that of
-// the schema. It is safe for concurrent use.
-func (s *Served) Predict(b *learner.Batch) learner.Predictions {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.model.Predict(b)
-}
-
-// Observe sets the statistics of the rows of b with windows, and adds the rows to those of
-// this model. Without it, Predict sets them as of the snapshot.
-func (s *Served) Observe(b *learner.Batch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.model.Observe(b)
-}
-
-// ReadsLike reports whether s and other read records in the same way, to the same rows.
-func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads }
-
-// Keyed reports whether predictions depend on the key of a row.
-func (s *Served) Keyed() bool { return s.model.Keyed() }
-
-// Columns describes what the model sees of each column; see learner.Model.Columns.
-func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
-
-// Uncertainty returns what predictions have beside their value.
-func (s *Served) Uncertainty() learner.Intervals {
-	var none learner.Batch
-	none.Reset(len(s.Schema.Columns))
-	return s.Predict(&none).Intervals
-}
-
-// Taus returns the levels of the quantiles of each target, nil unless there are several.
-func (s *Served) Taus() []float64 {
-	if q, ok := s.model.Loss().(loss.Quantiles); ok {
-		return q.Taus()
-	}
-	return nil
-}
 
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches only the serving part. It must not be used concurrently.
@@ -104,6 +40,7 @@ type Follower struct {
 	checked time.Time
 	last    int64          // offset of the manifest that was served last; -1: none
 	served  snapshot.ID    // the snapshot that was served last
+	model   *Served        // its model; nil: there is none
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	broken  *broken        // nil: the log is whole
 	newest  atomic.Int64   // offset of the newest MANIFEST; -1: none
@@ -160,7 +97,7 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		var gap *ingest.GapError
 		switch {
 		case err == nil:
-			f.last, f.served = at.Offset, at.Snapshot
+			f.last, f.served, f.model = at.Offset, at.Snapshot, s
 			f.whole()
 			return s, nil
 		case errors.As(err, &gap) && at.Offset != f.gone: // the owner of the log may have deleted it in the meantime
@@ -234,24 +171,4 @@ func (f *Follower) poll(ctx context.Context) (err error) {
 		return f.open(ctx)
 	}
 	return err
-}
-
-// NewServed returns the model in the serving part of a snapshot.
-func NewServed(s *snapshot.Snapshot) (*Served, error) {
-	model, err := learner.NewModel(s.State.Serving)
-	if err != nil {
-		return nil, err
-	}
-	out := &Served{
-		ID:  record.ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage, LearnedTo: s.LearnedTo},
-		Seq: s.Seq, StateHash: s.StateHash, model: model, reads: string(s.Config) + "\n" + string(s.Schema),
-	}
-	out.Decode, err = record.ReadOptions(s.Config)
-	if out.Decode.Fixed = true; err != nil {
-		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
-	}
-	if err := json.Unmarshal(s.Schema, &out.Schema); err != nil {
-		return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
-	}
-	return out, nil
 }

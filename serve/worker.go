@@ -73,6 +73,13 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
 		}
 	}
+	if records := w.main.decoder.WithoutRow(); records != nil {
+		ev := WithoutRow{Records: records}
+		for _, c := range w.main.model.Decode.Tables {
+			ev.Tables = append(ev.Tables, c.Name())
+		}
+		w.config.Report(ev)
+	}
 	w.main.answer(out)
 	if canary {
 		if w.config.Canary.Shadow == "" {
@@ -158,11 +165,11 @@ type predictor struct {
 // use makes m the model of the predictor, which then has no records.
 func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 	if p.model != m {
-		decoder, err := decode.New(m.Decode, m.Schema)
+		decoder, err := m.NewDecoder(m.Decode)
 		if err != nil {
 			return err
 		}
-		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form)
+		p.model, p.decoder, p.encoder = m, decoder, record.NewEncoder(m.ID, m.Schema.Classes, maxBytes).OfScorer().Passing(c.Passed).In(c.Form).After(p.encoder)
 		if p.windows = 0; len(m.Decode.Windows) > 0 {
 			p.windows = m.Seq
 		}
@@ -174,7 +181,7 @@ func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 
 // take decodes record i for a prediction.
 func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) error {
-	row, err := record.Decode(p.decoder, r)
+	row, err := p.model.Read(p.decoder, r)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -199,4 +200,34 @@ func FuzzForms(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Encoders that share memory one after another do not write into each other's records.
+func TestEncoderAfterAnother(t *testing.T) {
+	var e *Encoder
+	var got []ingest.Record
+	var want []string
+	in := &ingest.Record{Key: []byte("k"), Value: []byte(`{"x":1}`), Headers: []ingest.Header{{Key: "a", Value: []byte("b")}}}
+	for step := range int64(4) {
+		before := e
+		id := ModelID{Name: "m", Step: step}
+		e = NewEncoder(id, nil, 1<<20).After(before)
+		for i := range 3 {
+			x, row := Example{Topic: "in", Record: in, Key: in.Key, Sequence: int64(i)}, []float64{float64(step) + float64(i)/8}
+			for _, of := range []struct {
+				e  *Encoder
+				id ModelID
+			}{{e, id}, {before, ModelID{Name: "m", Step: step - 1}}} {
+				if of.e != nil {
+					got = append(got, of.e.Record(x, learner.Regression, row))
+					want = append(want, fmt.Sprint(NewEncoder(of.id, nil, 1<<20).Record(x, learner.Regression, row)))
+				}
+			}
+		}
+	}
+	for i, r := range got {
+		if fmt.Sprint(r) != want[i] {
+			t.Errorf("record %d is %v, want %s", i, r, want[i])
+		}
+	}
 }

@@ -51,6 +51,15 @@ func (e *Encoder) Passing(p Passed) *Encoder {
 	return e
 }
 
+// After gives e the unused memory of the Encoder of the model before, which may be nil.
+func (e *Encoder) After(before *Encoder) *Encoder {
+	if before != nil {
+		e.bytes, e.entries = before.bytes, before.entries
+		before.bytes, before.entries = nil, nil
+	}
+	return e
+}
+
 // room returns an empty slice with a capacity of n bytes. Appending more
 // reallocates it.
 func (e *Encoder) room(n int) []byte {

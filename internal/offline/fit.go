@@ -150,7 +150,8 @@ func (f *Fit) Columns() []learner.Column { return f.learner.Columns() }
 // Progress returns the progressive validation so far.
 func (f *Fit) Progress() learner.Progress { return f.learner.Progress() }
 
-// Finish learns the rows that were added but not learned yet.
+// Finish learns the rows that were added but not learned yet, except for those that wait for
+// their mini-batch to be full.
 func (f *Fit) Finish() learner.Progress {
 	f.learn()
 	return f.Progress()
@@ -159,6 +160,17 @@ func (f *Fit) Finish() learner.Progress {
 // Snapshot returns a snapshot of the current model, with the schema of the rows. It
 // has no history, so its lineage is that of the options alone.
 func (f *Fit) Snapshot(schema *decode.Schema) (*snapshot.Snapshot, error) {
+	return f.snapshot(schema, f.learner.State())
+}
+
+// Final is Snapshot with the model that has learned every row, also those that wait for
+// their mini-batch to be full. A learner that continues with it nevertheless has them wait.
+// No rows can be added afterwards.
+func (f *Fit) Final(schema *decode.Schema) (*snapshot.Snapshot, error) {
+	return f.snapshot(schema, f.learner.Finish())
+}
+
+func (f *Fit) snapshot(schema *decode.Schema, s learner.State) (*snapshot.Snapshot, error) {
 	b, err := json.Marshal(schema)
 	if err != nil {
 		return nil, err
@@ -167,6 +179,6 @@ func (f *Fit) Snapshot(schema *decode.Schema) (*snapshot.Snapshot, error) {
 	return &snapshot.Snapshot{
 		Step: f.step, Lineage: hash, Rows: hash,
 		Config: f.options, ConfigHash: hash,
-		Schema: b, State: f.learner.State(),
+		Schema: b, State: s,
 	}, nil
 }

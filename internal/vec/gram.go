@@ -36,12 +36,29 @@ func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float3
 	dst := (*memory)[:size]
 	for j := 0; j < n; j += width {
 		panel := dst[j*rows : (j+width)*rows]
+		if j+width <= n && (width == Lanes || width == Panel) {
+			packColumns(panel, phi[j:], n, rows, width)
+			continue
+		}
 		for r := range rows {
 			k := copy(panel[r*width:(r+1)*width], phi[r*n+j:(r+1)*n])
 			clear(panel[r*width+k : (r+1)*width])
 		}
 	}
 	return dst
+}
+
+// packColumns is a whole panel of columnPanels, for columns in arrays that need no call to
+// be copied.
+func packColumns(panel, phi []float32, n, rows, width int) {
+	for r := range rows {
+		to, from := panel[r*width:], phi[r*n:]
+		if width == Lanes {
+			*(*[Lanes]float32)(to) = *(*[Lanes]float32)(from)
+		} else {
+			*(*[Panel]float32)(to) = *(*[Panel]float32)(from)
+		}
+	}
 }
 
 // Project sets t, [Panel][Lanes], to the products of a panel of vectors w, [dim][Panel],

@@ -28,41 +28,53 @@ func (t *triangle) panel(i int) []float64 {
 // undefined, and rows from n on are 0.
 func (t *triangle) pack(a []float64) {
 	for i := 0; i < t.n; i += strip {
-		p, r := t.panel(i)[:(i+strip)*strip], [strip][]float64{}
-		for l := range r {
-			if i+l < t.n {
-				r[l] = a[(i+l)*t.n:]
-			}
-		}
-		j := 0
+		p, j := t.panel(i)[:(i+strip)*strip], 0
 		if i+strip <= t.n {
-			for ; j < i; j++ {
+			x0, x1, x2, x3 := t.row(a, i, 0), t.row(a, i, 1), t.row(a, i, 2), t.row(a, i, 3)
+			x4, x5, x6, x7 := t.row(a, i, 4), t.row(a, i, 5), t.row(a, i, 6), t.row(a, i, 7)
+			for j := range i {
 				to := (*[strip]float64)(p[j*strip:])
-				for l := range to {
-					to[l] = r[l][j]
-				}
+				to[0], to[1], to[2], to[3] = x0[j], x1[j], x2[j], x3[j]
+				to[4], to[5], to[6], to[7] = x4[j], x5[j], x6[j], x7[j]
 			}
+			j = i
 		}
 		for ; j < i+strip; j++ {
-			for l := range r {
+			for l := range strip {
 				switch {
 				case i+l >= t.n:
 					p[j*strip+l] = 0
 				case j <= i+l:
-					p[j*strip+l] = r[l][j]
+					p[j*strip+l] = a[(i+l)*t.n+j]
 				}
 			}
 		}
 	}
 }
 
+// row returns the part of row i+l of a before column i.
+func (t *triangle) row(a []float64, i, l int) []float64 { return a[(i+l)*t.n:][:i] }
+
 // unpack writes the lower triangle of a.
 func (t *triangle) unpack(a []float64) {
-	for i := range t.n {
-		from := t.panel(i)[i%strip:]
-		row := a[i*t.n : i*t.n+i+1]
-		for j := range row {
-			row[j] = from[j*strip]
+	for i := 0; i < t.n; i += strip {
+		p, j := t.panel(i)[:(i+strip)*strip], 0
+		if i+strip <= t.n {
+			x0, x1, x2, x3 := t.row(a, i, 0), t.row(a, i, 1), t.row(a, i, 2), t.row(a, i, 3)
+			x4, x5, x6, x7 := t.row(a, i, 4), t.row(a, i, 5), t.row(a, i, 6), t.row(a, i, 7)
+			for j := range i {
+				from := (*[strip]float64)(p[j*strip:])
+				x0[j], x1[j], x2[j], x3[j] = from[0], from[1], from[2], from[3]
+				x4[j], x5[j], x6[j], x7[j] = from[4], from[5], from[6], from[7]
+			}
+			j = i
+		}
+		for ; j < i+strip; j++ {
+			for l := range strip {
+				if i+l < t.n && j <= i+l {
+					a[(i+l)*t.n+j] = p[j*strip+l]
+				}
+			}
 		}
 	}
 }

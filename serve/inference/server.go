@@ -58,7 +58,7 @@ type Server struct {
 	spare   []byte                                         // see spareBytes
 }
 
-// Register adds the paths of s to mux.
+// Register adds the paths of s to mux, which is to answer for others (metrics.Mux).
 func (s *Server) Register(mux *http.ServeMux) {
 	s.busy, s.pool, s.spare = make(chan struct{}, atOnce), workers(s.Passed), make([]byte, spareBytes)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, openAPI) })
@@ -75,9 +75,6 @@ func (s *Server) Register(mux *http.ServeMux) {
 		mux.HandleFunc("POST "+at+"/infer", s.observed(s.infer))
 	}
 	mux.HandleFunc("POST /predict", s.observed(s.predict))
-	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
-		fail(w, status(http.StatusNotFound, "there is no %s %s; see /openapi.json", r.Method, r.URL.Path))
-	})
 }
 
 //go:embed openapi.json

@@ -11,9 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -30,6 +33,12 @@ func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) 
 
 func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []string) *snapshot.Snapshot {
 	t.Helper()
+	return snapshotsOf(t, c, in, records, len(records))[0]
+}
+
+// snapshotsOf returns those of one learner after these numbers of records, in order.
+func snapshotsOf(t testing.TB, c learner.Config, in decode.Config, records []string, at ...int) (all []*snapshot.Snapshot) {
+	t.Helper()
 	if c.MaxFeatures = max(32, c.MaxFeatures); c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
@@ -41,19 +50,23 @@ func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range records {
-		row, err := d.Decode([]byte(r))
+	learned := 0
+	for _, n := range at {
+		for ; learned < n; learned++ {
+			row, err := d.Decode([]byte(records[learned]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fit.Add(row)
+		}
+		fit.Finish()
+		s, err := fit.Snapshot(d.Schema())
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit.Add(row)
+		all = append(all, s)
 	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return all
 }
 
 // typed is a model of classes with columns of every type.
@@ -81,12 +94,12 @@ func dense(t testing.TB) *serve.Served {
 }
 
 type client struct {
-	t   *testing.T
+	t   testing.TB
 	mux *http.ServeMux
 }
 
-func newClient(t *testing.T, m *serve.Served) client {
-	mux := http.NewServeMux()
+func newClient(t testing.TB, m *serve.Served) client {
+	mux := metrics.Mux(prometheus.NewRegistry(), metrics.NewHealth(time.Now))
 	(&Server{Name: "fraud", Version: "v1", Model: func() *serve.Served { return m }}).Register(mux)
 	return client{t, mux}
 }
@@ -227,7 +240,7 @@ func TestMetadataAndHealth(t *testing.T) {
 	version := fmt.Sprintf("/v2/models/fraud/versions/%d", m.ID.Step)
 	c.ask("GET", version, "", 200)
 	c.ask("GET", version+"/ready", "", 200)
-	for _, path := range []string{"/v2/models/other", "/v2/models/other/ready", "/v2/models/fraud/versions/1000000", "/v2/models/fraud/versions/x/ready", "/v2/nothing", "/v2/models/fraud/infer"} {
+	for _, path := range []string{"/v2/models/other", "/v2/models/other/ready", "/v2/models/fraud/versions/1000000", "/v2/models/fraud/versions/x/ready", "/v2/nothing"} {
 		c.ask("GET", path, "", 404)
 	}
 	none := newClient(t, nil)
@@ -258,21 +271,22 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	for body, reason := range map[string]string{
 		`{}`: `no inputs`, `[]`: `not an inference request`,
-		input("amount", "FP65", "[1]", "[1]"):               `datatype`,
-		input("amount", "FP64", "[2]", "[1]"):               `1 values`,
-		input("amount", "FP64", "[-1]", "[1]"):              `shape`,
-		input("amount", "FP64", "[]", "[1]"):                `shape`,
-		input("amount", "FP64", "[1,1,1]", "[1]"):           `shape`,
-		input("amount", "FP64", "[1000000,1000000]", "[1]"): `shape`,
-		input("amount", "FP64", "[1]", "1"):                 `want a list`,
-		input("amount", "FP64", "[1]", `[{"a":1}]`):         `an object is no value`,
-		input("amount", "FP64", "[1]", `["1"]`):             `want FP64`,
-		input("amount", "INT8", "[1]", `[1.5]`):             `want INT8`,
-		input("amount", "UINT8", "[1]", `[-1]`):             `want UINT8`,
-		input("paid", "BOOL", "[1]", `[1]`):                 `want BOOL`,
-		input("country", "BYTES", "[1]", `[1]`):             `want BYTES`,
-		input("amount", "BYTES", "[1]", `["x"]`):            `row 0: columns: "amount" is text "x", want a number`,
-		input("rows", "FP64", "[1,2]", `[1,2]`):             `want [rows, 4]`,
+		input("amount", "FP65", "[1]", "[1]"):         `datatype`,
+		input("amount", "FP64", "[2]", "[1]"):         `1 values`,
+		input("amount", "FP64", "[-1]", "[1]"):        `a dimension is negative`,
+		input("rows", "FP64", "[1,-4]", "[1,2,3,4]"):  `a dimension is negative`,
+		input("rows", "FP64", "[-1,-4]", "[1,2,3,4]"): `a dimension is negative`,
+		input("amount", "FP64", "[]", "[1]"):          `shape`,
+		input("amount", "FP64", "[1,1,1]", "[1]"):     `shape`,
+		input("amount", "FP64", "[1]", "1"):           `want a list`,
+		input("amount", "FP64", "[1]", `[{"a":1}]`):   `an object is no value`,
+		input("amount", "FP64", "[1]", `["1"]`):       `want FP64`,
+		input("amount", "INT8", "[1]", `[1.5]`):       `want INT8`,
+		input("amount", "UINT8", "[1]", `[-1]`):       `want UINT8`,
+		input("paid", "BOOL", "[1]", `[1]`):           `want BOOL`,
+		input("country", "BYTES", "[1]", `[1]`):       `want BYTES`,
+		input("amount", "BYTES", "[1]", `["x"]`):      `row 0: columns: "amount" is text "x", want a number`,
+		input("rows", "FP64", "[1,2]", `[1,2]`):       `want [rows, 4]`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}]}`:       `twice`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"paid","datatype":"BOOL","shape":[2],"data":[true,true]}]}`: `as input`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output`,
@@ -283,6 +297,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	c.ask("POST", "/v2/models/other/infer", `{}`, 404)
 	c.ask("POST", "/predict", strings.Repeat(" ", MaxBytes+1), 413)
+	c.ask("POST", "/v2/models/fraud/infer", input("amount", "FP64", "[1000000,1000000]", "[1]"), 413)
 	c.ask("POST", "/predict", "["+strings.Repeat("{},", MaxRows)+"{}]", 413)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -32,8 +33,11 @@ func (t *tensor) read() *failure {
 	}
 	want := 1
 	for _, n := range t.Shape {
-		if n < 0 || n > MaxValues || want*n > MaxValues {
-			return bad("input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
+		if n < 0 {
+			return bad("input %.100q: shape %v: a dimension is negative, want the number of rows (and of columns) that are sent", t.Name, t.Shape)
+		}
+		if n > 0 && want > MaxValues/n {
+			return status(http.StatusRequestEntityTooLarge, "input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
 		}
 		want *= n
 	}

@@ -114,6 +114,9 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	if from == to {
 		return
 	}
+	if p.Part > 0 { // fewer rows, whose gradient is noisier
+		rate *= p.Part
+	}
 	width := 2 * d.Options.BlockSize
 	if to > d.Bank.Blocks() {
 		d.Bank.Grow(to)

@@ -181,11 +181,12 @@ type Minibatch struct {
 	Scores  []float64 // rows × Columns, under the model as it is
 	Labels  []target.Label
 	Weights []float64
+	Part    float64 // of the rows of a whole mini-batch, where a file has ended; otherwise 0
 }
 
 // Clear empties p and keeps its memory.
 func (p *Minibatch) Clear() {
-	p.X, p.Scores, p.Labels, p.Weights = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0]
+	p.X, p.Scores, p.Labels, p.Weights, p.Part = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0], 0
 }
 
 // A Reaction is what an engine does about drift, after the mini-batch in which it was

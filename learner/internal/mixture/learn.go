@@ -27,9 +27,22 @@ func (m *Mixture) Learn(h *target.Head, x []float32, of sparse.Row, last, y targ
 	if m.sparse != nil {
 		m.chunk.Sparse.Append(of)
 	}
-	if n%ChunkRows != 0 {
-		return
+	if n%ChunkRows == 0 {
+		m.learnChunk(h)
 	}
+}
+
+// Finish learns the rows since the last ChunkRows, and reports whether there are any.
+func (m *Mixture) Finish(h *target.Head) bool {
+	if len(m.chunk.Labels) == 0 {
+		return false
+	}
+	m.learnChunk(h)
+	return true
+}
+
+// learnChunk has the members and the stacks learn the last rows.
+func (m *Mixture) learnChunk(h *target.Head) {
 	m.thinMachines()
 	for _, o := range m.members {
 		o.Learn(&m.chunk)

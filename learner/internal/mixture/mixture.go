@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -78,7 +79,8 @@ type scratch struct {
 	outerP        []float64
 	staticLosses  []float64
 	staticAwake   []bool
-	features      []float64 // features × scores, of the mixture of a scorer
+	features      []float64       // features × scores, of the mixture of a scorer
+	serving       []engine.Served // of the experts that a scorer has; empty if it is no machine
 }
 
 // machine is a member that is one, and its number as an expert.

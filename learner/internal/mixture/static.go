@@ -81,9 +81,16 @@ func (m *Mixture) setStatic(h *target.Head) {
 		return
 	}
 	k, n := h.Scores(), len(m.factors)+1
-	m.staticAwake = m.staticAwake[:0]
+	m.staticAwake, m.serving = m.staticAwake[:0], m.serving[:0]
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
+		var v engine.Served
+		if e > 0 && m.staticAwake[len(m.staticAwake)-1] {
+			if o, ok := m.members[e-1].(member.Machine); ok {
+				v = o.Serving() // copies all coefficients
+			}
+		}
+		m.serving = append(m.serving, v)
 	}
 	m.Static.Factor = 1
 	if len(m.factor) > 0 {
@@ -110,7 +117,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 			case member.Affine:
 				o.AddTo(sum, c, shares[i])
 			case member.Machine:
-				sum[n-1] += float64(shares[i] * o.Serving().Intercept[c])
+				sum[n-1] += float64(shares[i] * m.serving[i].Intercept[c])
 			case *member.Sparse:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				m.Static.Sparse[c] = shares[i]
@@ -128,22 +135,23 @@ func (m *Mixture) setStatic(h *target.Head) {
 // in each score.
 func (m *Mixture) mixMachines(shares []float64, k int) {
 	m.features = m.features[:0]
-	for i, e := range m.static {
-		if e == 0 || !m.staticAwake[i] {
-			continue
-		}
-		o, ok := m.members[e-1].(member.Machine)
-		if !ok {
-			continue
-		}
-		coef := o.Serving().Coef
+	of := make([]float64, k) // shares of a machine
+	for i := range m.static {
+		coef := m.serving[i].Coef
 		for len(m.features) < len(coef) {
 			m.features = append(m.features, 0)
 		}
-		for j, v := range coef {
-			m.features[j] += float64(shares[j%k*len(m.static)+i] * float64(v))
+		for c := range of {
+			of[c] = shares[c*len(m.static)+i]
+		}
+		for j := 0; j < len(coef); j += k {
+			to := m.features[j : j+k]
+			for c, v := range coef[j : j+k] {
+				to[c] += float64(of[c] * float64(v))
+			}
 		}
 	}
+	clear(m.serving) // the coefficients are not kept
 	m.Static.Coef = make([]float32, len(m.features))
 	for j, v := range m.features {
 		m.Static.Coef[j] = float32(v)

@@ -12,7 +12,7 @@ type gram struct {
 	rows    float64   // n
 	visits  float64   // steps in the block since it was computed
 	values  []float64 // lower triangle of (2·width)², row by row
-	factors []float64 // Cholesky factor for each penalty of members; nil until they are needed
+	factors []float64 // Cholesky factor for each penalty of members; empty until they are needed
 }
 
 // refresh computes the Gram matrix of a block again from the last rows, if it is
@@ -22,9 +22,9 @@ func (w *newton) refresh(b int) {
 	g.visits++
 	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > maxGramVisits {
 		w.makeGram(b)
-		g.visits, g.factors = 1, nil
+		g.visits, g.factors = 1, g.factors[:0]
 	}
-	if g.factors == nil {
+	if len(g.factors) == 0 {
 		w.factorise(g)
 	}
 }
@@ -33,7 +33,7 @@ func (w *newton) refresh(b int) {
 // the curvature. Members with the same penalty share theirs.
 func (w *newton) factorise(g *gram) {
 	size, h := 2*w.Options.BlockSize, w.curvature()
-	g.factors = make([]float64, w.factors*size*size)
+	g.factors = state.Extend(g.factors[:0], w.factors*size*size)
 	for m, f := range w.factorOf {
 		if slices.Index(w.factorOf, f) < m {
 			continue

@@ -87,6 +87,7 @@ type scratch struct {
 	v         []float64 // right-hand sides
 	of        []int     // columns that share a factor
 	penalties []float64 // of each column
+	squares   []float64 // of the step, summed, of each column
 	mix       []float64
 	shares    []float64 // of members and averages in the scores of the mixture
 	losses    []float64
@@ -226,8 +227,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
-	w.average()
-	w.serve()
+	w.averageAndServe()
 }
 
 // grade adds the losses of the rows of p to those of the members and averages.
@@ -289,7 +289,7 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	}
 	w.window.setScores(f, e*k)
 	for i := range w.grams {
-		w.grams[i].factors = nil // the curvature has changed
+		w.grams[i].factors = w.grams[i].factors[:0] // the curvature has changed
 	}
 	w.serve()
 }

@@ -10,7 +10,11 @@ import (
 )
 
 // serve computes what predictions are made with.
-func (w *newton) serve() {
+func (w *newton) serve() { w.serveAfter(func(from, to int) {}) }
+
+// serveAfter is serve that has the averages of the features [from, to) computed right
+// before they are read, while they are in the cache.
+func (w *newton) serveAfter(average func(from, to int)) {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
 	mix, columns := w.mixture(), w.Columns()
 	own, averages := e*k, w.averaged*k
@@ -28,8 +32,13 @@ func (w *newton) serve() {
 		}
 		return sum
 	}
-	w.candidateCoef = state.Extend(w.candidateCoef[:0], len(w.coef)/own*columns)
-	vec.MixRows(w.candidateCoef, w.coef, w.averageCoef, shares, k, e, w.averaged)
+	size := len(w.coef) / own
+	w.candidateCoef = state.Extend(w.candidateCoef[:0], size*columns)
+	for from := 0; from < size; from += servedTogether {
+		to := min(from+servedTogether, size)
+		average(from, to)
+		vec.MixRows(w.candidateCoef[from*columns:to*columns], w.coef[from*own:to*own], w.averageCoef[from*averages:to*averages], shares, k, e, w.averaged)
+	}
 	for i := range min(len(w.coef)/own, w.trackers.intercept()) {
 		for j := range k {
 			v := mixed(j, w.coef[i*own:(i+1)*own], w.averageCoef[i*averages:(i+1)*averages])
@@ -48,17 +57,24 @@ func (w *newton) serve() {
 	w.serveLeaves(mix)
 }
 
-// average moves the averages towards the members, as the polynomial-decay average
-// of their iterates that remembers about averagingHorizon mini-batches.
-func (w *newton) average() {
+// servedTogether is the number of coefficients of a score whose averages are computed and
+// read together: those of many members and classes fit into a cache of 256 KiB.
+const servedTogether = 64
+
+// averageAndServe moves the averages towards the members, as the polynomial-decay average
+// of their iterates that remembers about averagingHorizon mini-batches, and computes what
+// predictions are made with.
+func (w *newton) averageAndServe() {
 	w.batches++
 	rho := max(1./averagingHorizon, engine.AverageShare(w.batches))
 	own, averages := w.Head.Scores()*len(w.members), w.Head.Scores()*w.averaged
-	for i := 0; averages > 0 && i*own < len(w.coef); i++ {
-		vec.Towards(w.averageCoef[i*averages:(i+1)*averages], w.coef[i*own:(i+1)*own], rho)
-	}
 	vec.Towards(w.averageIntercept, w.intercept, rho)
 	w.forest.average(rho)
+	w.serveAfter(func(from, to int) {
+		for i := from; averages > 0 && i < to; i++ {
+			vec.Towards(w.averageCoef[i*averages:(i+1)*averages], w.coef[i*own:(i+1)*own], rho)
+		}
+	})
 }
 
 // candidates returns the number of models that are mixed: members and averages.

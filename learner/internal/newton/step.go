@@ -106,14 +106,19 @@ func (w *newton) direction(g *gram, coef []float64) {
 			w.solve(factor, of[:min(perSolution, len(of))])
 		}
 	}
-	for c, p := range penalties {
-		gain, square := 0.0, 0.0
-		for i := c; i < size*columns; i += columns {
-			d := float64(s.step[i])
-			gain += float64(d * s.slope[i])
-			square += float64(d * d)
+	clear(s.size)
+	s.squares = state.Extend(s.squares[:0], columns)
+	clear(s.squares)
+	for i := range size {
+		slope := s.slope[i*columns : (i+1)*columns]
+		for c, v := range s.step[i*columns : (i+1)*columns] {
+			d := float64(v)
+			s.size[c] += float64(d * slope[c])
+			s.squares[c] += float64(d * d)
 		}
-		s.size[c], s.slope[c] = gain, float64(p*square)
+	}
+	for c, p := range penalties {
+		s.slope[c] = float64(p * s.squares[c])
 	}
 }
 
@@ -131,20 +136,22 @@ func (w *newton) solve(factor []float64, of []int) {
 		now := of[:min(sides, len(of))]
 		of = of[len(now):]
 		s.v = state.Extend(s.v[:0], size*sides)
-		clear(s.v)
-		for l, c := range now {
-			for i := range size {
-				s.v[i*sides+l] = s.slope[i*columns+c]
+		for i := range size {
+			v, slope := s.v[i*sides:(i+1)*sides], s.slope[i*columns:(i+1)*columns]
+			for l, c := range now {
+				v[l] = slope[c]
 			}
+			clear(v[len(now):])
 		}
 		if sides == 1 {
 			vec.CholeskySolve(factor, size, s.v)
 		} else {
 			vec.CholeskySolves(factor, size, s.v)
 		}
-		for l, c := range now {
-			for i := range size {
-				s.step[i*columns+c] = float32(s.v[i*sides+l])
+		for i := range size {
+			v, step := s.v[i*sides:(i+1)*sides], s.step[i*columns:(i+1)*columns]
+			for l, c := range now {
+				step[c] = float32(v[l])
 			}
 		}
 	}

@@ -67,8 +67,8 @@ func (v *Part) options() engine.Options {
 }
 
 // MachineBank returns the random features of the machines in the mixture, nil if there are
-// none.
-func (v *Part) MachineBank() *features.Bank {
+// none. It is before if that has the same blocks.
+func (v *Part) MachineBank(before *features.Bank) *features.Bank {
 	if v.Fit == nil || v.Mixture == nil {
 		return nil
 	}
@@ -78,13 +78,12 @@ func (v *Part) MachineBank() *features.Bank {
 	if n == 0 {
 		return nil
 	}
-	b := v.Fit.Bank(o.FeatureMap(v.Fit.Width(v.Dim)))
-	b.Grow(n)
-	return b
+	return grown(v.Fit.Bank(o.FeatureMap(v.Fit.Width(v.Dim))), n, before)
 }
 
-// Bank returns the random features with coefficients, nil before the first fit.
-func (v *Part) Bank() *features.Bank {
+// Bank returns the random features with coefficients, nil before the first fit. It is before
+// if that has the same blocks, unless the model is pruned.
+func (v *Part) Bank(before *features.Bank) *features.Bank {
 	if v.Fit == nil {
 		return nil
 	}
@@ -92,7 +91,14 @@ func (v *Part) Bank() *features.Bank {
 		m := v.FeatureMap()
 		return features.NewSelection(m, v.Kept.all(v.Blocks*v.BlockSize))
 	}
-	b := v.Fit.Bank(v.options().FeatureMap(v.Fit.Width(v.Dim)))
-	b.Grow(v.Blocks)
+	return grown(v.Fit.Bank(v.options().FeatureMap(v.Fit.Width(v.Dim))), v.Blocks, before)
+}
+
+// grown returns b, which is empty, with a number of blocks, or before if that has the same.
+func grown(b *features.Bank, blocks int, before *features.Bank) *features.Bank {
+	if before != nil && before.Blocks() == blocks && before.Map().Equal(b.Map()) {
+		return before
+	}
+	b.Grow(blocks)
 	return b
 }

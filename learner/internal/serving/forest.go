@@ -37,7 +37,5 @@ func (v *Part) loadForest(s *state.Reader, dim, k int) {
 	v.Forest = f
 	v.LeafCoef = state.Take[float32](s, "forest.coefficients", f.Leaves(), k)
 	s.Require(k > 0, "a forest without scores")
-	for _, c := range v.LeafCoef {
-		s.Require(math.Abs(float64(c)) < engine.MaxCoefficient, "the coefficient of a leaf is %v", c)
-	}
+	require(s, v.LeafCoef, func(c float32) bool { return math.Abs(float64(c)) < engine.MaxCoefficient }, "the coefficient of a leaf is %v")
 }

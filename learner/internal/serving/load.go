@@ -2,6 +2,7 @@ package serving
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
@@ -125,20 +126,18 @@ func (v *Part) loadSizes(s *state.Reader) (task target.Task, classes int) {
 
 // requireNumbers checks that the numbers of a model are those of a learner.
 func (v *Part) requireNumbers(s *state.Reader, scale, weights []float64, second []float32) {
-	for _, c := range scale {
-		s.Require(c > 0, "the scale of a column is %v", c)
-	}
-	for _, c := range weights {
-		s.Require(c >= 0 && c <= 1e9, "a column weight is %v", c)
-	}
-	for _, c := range second {
-		s.Require(c >= 0 && c <= 1e9, "a column weight of the second kernel is %v", c)
-	}
-	for _, c := range v.Coef {
-		s.Require(math.Abs(float64(c)) < engine.MaxCoefficient, "a coefficient is %v", c)
-	}
-	for _, b := range v.Intercept {
-		s.Require(math.Abs(b) < engine.MaxCoefficient, "an intercept is %v", b)
+	require(s, scale, func(c float64) bool { return c > 0 }, "the scale of a column is %v")
+	require(s, weights, func(c float64) bool { return c >= 0 && c <= 1e9 }, "a column weight is %v")
+	require(s, second, func(c float32) bool { return c >= 0 && c <= 1e9 }, "a column weight of the second kernel is %v")
+	require(s, v.Coef, func(c float32) bool { return math.Abs(float64(c)) < engine.MaxCoefficient }, "a coefficient is %v")
+	require(s, v.Intercept, func(b float64) bool { return math.Abs(b) < engine.MaxCoefficient }, "an intercept is %v")
+}
+
+// require makes s fail with the first number that is not valid. It allocates only then, unlike
+// state.Reader.Require for each number.
+func require[T any](s *state.Reader, all []T, valid func(T) bool, format string) {
+	if i := slices.IndexFunc(all, func(v T) bool { return !valid(v) }); i >= 0 {
+		s.Fail(format, all[i])
 	}
 }
 

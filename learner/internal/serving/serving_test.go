@@ -68,8 +68,8 @@ func TestBankOfAPrunedModelHasTheSelectedFeatures(t *testing.T) {
 		copy(coef[2*feature:2*feature+2], pruned.Coef[2*i:])
 	}
 	x, got, want := []float32{0.3, -0.7}, make([]float64, 1), make([]float64, 1)
-	pruned.Bank().Sum(got, x, pruned.Coef, 1)
-	fitted.Bank().Sum(want, x, coef, 1)
+	pruned.Bank(nil).Sum(got, x, pruned.Coef, 1)
+	fitted.Bank(nil).Sum(want, x, coef, 1)
 	if math.Abs(got[0]-want[0]) > 1e-12 || want[0] == 0 {
 		t.Errorf("sum %v, want %v", got[0], want[0])
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -30,6 +31,8 @@ type Decided struct {
 	Columns      *event.Columns       // what has changed of the columns; nil for nothing
 	Missing      []event.MissingShare // see event.Learned
 	Schemas      []modellog.Schema    // that the BATCH is the first to need
+	Tables       []table.Changes      // that apply before the records
+	WithoutRow   []int64              // records that have no row in each table
 	Form         record.Form          // of the predictions
 	values       record.Values
 	redact       *record.Redaction
@@ -68,6 +71,8 @@ type Decider struct {
 	keyed   bool // rows have keys
 	absence absence
 	fetched []modellog.Schema // since the last BATCH
+	tables  *table.Tables     // nil without
+	changed []table.Changes   // of them, since the last BATCH
 	timeout learner.Label     // of rows without one, if labels come late
 }
 
@@ -117,13 +122,13 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form}
-	d.fetched = nil
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form, Tables: d.changed}
+	d.fetched, d.changed = nil, nil
 	n := 0
 	for _, sp := range spans {
 		n += len(sp.Records)
 	}
-	b.Items = make([]Item, 0, n)
+	b.Items, b.Ranges = make([]Item, 0, n), make([]modellog.Range, 0, len(spans))
 	first, look := true, false
 	for in, r := range inOrder(spans, d.decoder.ByTime()) {
 		it := Item{in: in, Record: r}
@@ -171,6 +176,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	for _, sp := range spans {
 		b.cover(sp)
 	}
+	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
 	b.Missing = d.absence.shares(b.Schema)
 	if look {

@@ -24,5 +24,7 @@ func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r
 		}
 		spans = append(spans, s)
 	}
+	d.tables.Apply(b.Tables) // as those of b were applied
+	d.changed = b.Tables
 	return d.Decide(spans), dropped
 }

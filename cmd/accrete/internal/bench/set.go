@@ -106,7 +106,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 	r.Progressive.Figures = fit.Deviation()
 	r.Progressive.Classes = display.NewClasses(fit.Figures(precision), s.schema.Classes)
 	if len(s.test) > 0 {
-		snapshot, err := fit.Snapshot(s.schema)
+		snapshot, err := fit.Final(s.schema)
 		if err != nil {
 			return r, p, nil, err
 		}

@@ -149,6 +149,9 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	if s, err = run.Final(schema); err != nil {
+		return err
+	}
 	if err := f.write(p.Task, curve, s); err != nil {
 		return err
 	}

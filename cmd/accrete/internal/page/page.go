@@ -122,7 +122,7 @@ func protect(w http.ResponseWriter, kind string) {
 func (p *Page) document(w http.ResponseWriter, _ *http.Request) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, "page", p.view()); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		metrics.Refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	protect(w, "text/html; charset=utf-8")
@@ -132,7 +132,7 @@ func (p *Page) document(w http.ResponseWriter, _ *http.Request) {
 func (p *Page) status(w http.ResponseWriter, _ *http.Request) {
 	b, err := json.Marshal(p.board.Status(p.info, p.memory()))
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		metrics.Refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	protect(w, "application/json")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/accrete-ml/accrete/metrics"
 )
 
 // writeLimit is how long a reader may take to accept an update.
@@ -18,7 +20,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-p.streams }()
 	default:
 		w.Header().Set("Retry-After", "10")
-		http.Error(w, "too many readers of the page", http.StatusServiceUnavailable)
+		metrics.Refuse(w, http.StatusServiceUnavailable, "too many readers of the page")
 		return
 	}
 	protect(w, "text/event-stream")

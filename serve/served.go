@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/enrich"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/timeline"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Served is a model as a scorer uses it: the serving part of a complete, verified
+// snapshot, and nothing else.
+type Served struct {
+	ID        record.ModelID
+	Decode    decode.Config // how the learner reads records
+	Schema    decode.Schema
+	Seq       int64
+	StateHash snapshot.Hash
+	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
+
+	offset int64  // of its MANIFEST in the log
+	reads  string // options and schema, as the snapshot has them
+
+	mu    sync.Mutex
+	model *learner.Model
+	rows  *enrich.Rows // of Decode.Tables; nil: records have their fields
+}
+
+// NewDecoder returns a Decoder of records, or of rows as JSON, for Read.
+func (s *Served) NewDecoder(c decode.Config) (*decode.Decoder, error) {
+	d, err := decode.New(c, s.Schema)
+	if err == nil && s.rows != nil {
+		d.SetTables(s.rows.Tables())
+	}
+	return d, err
+}
+
+// Read decodes a record with a Decoder of this model, or of another one that ReadsLike it.
+func (s *Served) Read(d *decode.Decoder, r *ingest.Record) (row decode.Row, err error) {
+	if s.rows == nil {
+		return record.Decode(d, r)
+	}
+	s.rows.Reading(func() { row, err = record.Decode(d, r) })
+	return row, err
+}
+
+// Predict returns predictions for all rows of b. Their dimension must be that of
+// the schema. It is safe for concurrent use.
+func (s *Served) Predict(b *learner.Batch) learner.Predictions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.model.Predict(b)
+}
+
+// Observe sets the statistics of the rows of b with windows, and adds the rows to those of
+// this model. Without it, Predict sets them as of the snapshot.
+func (s *Served) Observe(b *learner.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model.Observe(b)
+}
+
+// ReadsLike reports whether s and other read records in the same way, to the same rows.
+func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads }
+
+// Keyed reports whether predictions depend on the key of a row.
+func (s *Served) Keyed() bool { return s.model.Keyed() }
+
+// Columns describes what the model sees of each column; see learner.Model.Columns.
+func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
+
+// Uncertainty returns what predictions have beside their value.
+func (s *Served) Uncertainty() learner.Intervals {
+	var none learner.Batch
+	none.Reset(len(s.Schema.Columns))
+	return s.Predict(&none).Intervals
+}
+
+// Taus returns the levels of the quantiles of each target, nil unless there are several.
+func (s *Served) Taus() []float64 {
+	if q, ok := s.model.Loss().(loss.Quantiles); ok {
+		return q.Taus()
+	}
+	return nil
+}
+
+// NewServed returns the model in the serving part of a snapshot.
+func NewServed(s *snapshot.Snapshot) (*Served, error) {
+	return (&Served{model: new(learner.Model)}).Next(s)
+}
+
+// Next returns the model in the serving part of a snapshot, like NewServed. It takes from s what
+// both have in common, which most snapshots of a learner have with the one before: options,
+// schema and random features. Both models can be used at the same time.
+func (s *Served) Next(of *snapshot.Snapshot) (*Served, error) {
+	model, err := s.model.Next(of.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	next := &Served{
+		ID:  record.ModelID{Name: of.Model, Step: of.Step, Lineage: of.Lineage, LearnedTo: of.LearnedTo},
+		Seq: of.Seq, StateHash: of.StateHash, model: model,
+		Decode: s.Decode, Schema: s.Schema, reads: s.reads,
+	}
+	if s.readsAs(of) {
+		return next, nil
+	}
+	next.reads = string(of.Config) + "\n" + string(of.Schema)
+	next.Decode, err = record.ReadOptions(of.Config)
+	if next.Decode.Fixed = true; err != nil {
+		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
+	}
+	next.Schema = decode.Schema{}
+	if err := json.Unmarshal(of.Schema, &next.Schema); err != nil {
+		return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
+	}
+	return next, nil
+}
+
+// readsAs reports whether a snapshot has the options and the schema of s.
+func (s *Served) readsAs(of *snapshot.Snapshot) bool {
+	n := len(of.Config)
+	return len(s.reads) == n+1+len(of.Schema) && s.reads[:n] == string(of.Config) && s.reads[n+1:] == string(of.Schema)
+}
