@@ -143,11 +143,8 @@ func (s *libsvmRows) direct(b []byte) (label value, ok bool) {
 			at++
 			continue
 		}
-		i, from := 0, at
-		for at < len(b) && b[at]-'0' <= 9 && at-from < 9 {
-			i = i*10 + int(b[at]-'0')
-			at++
-		}
+		i, digits := leadingIndex(b[at:])
+		at += digits
 		if i < 1 || i > len(d.x) || at == len(b) || b[at] != ':' || d.seen[i-1] == d.now {
 			return value{}, false
 		}
@@ -172,11 +169,8 @@ func highestIndex(b []byte) (highest int, ok bool) {
 			at++
 			continue
 		}
-		i, from := 0, at
-		for at < len(b) && b[at]-'0' <= 9 && at-from < 9 {
-			i = i*10 + int(b[at]-'0')
-			at++
-		}
+		i, digits := leadingIndex(b[at:])
+		at += digits
 		if i < 1 || at+1 >= len(b) || b[at] != ':' || b[at+1] == ' ' {
 			return 0, false
 		}
@@ -191,4 +185,13 @@ func highestIndex(b []byte) (highest int, ok bool) {
 		}
 	}
 	return highest, true
+}
+
+// leadingIndex returns the index that b begins with, and how many digits it has, at most nine.
+func leadingIndex(b []byte) (i, digits int) {
+	for digits < len(b) && b[digits]-'0' <= 9 && digits < 9 {
+		i = i*10 + int(b[digits]-'0')
+		digits++
+	}
+	return i, digits
 }

@@ -40,3 +40,43 @@ func TestCutIsTheReverseOfFraming(t *testing.T) {
 		t.Error("a header with another first byte is one")
 	}
 }
+
+// The heads that Confluent's own clients are tested with, in Go, Java, C#, Python and
+// JavaScript alike: schemaid_test.go of confluent-kafka-go has them.
+func TestHeadsAreThoseOfConfluent(t *testing.T) {
+	const guid = "\x01\x89\x79\x17\x62\x23\x36\x41\x86\x96\x74\x29\x9b\x90\xa8\x02\xe2"
+	const rest = "rest"
+	for _, test := range []struct {
+		head    string
+		indexed bool
+		id      string
+		path    []int
+	}{
+		{guid, false, "89791762-2336-4186-9674-299b90a802e2", nil},
+		{"\x00\x00\x00\x00\x01", false, "1", nil},
+		{guid + "\x06\x02\x04\x06", true, "89791762-2336-4186-9674-299b90a802e2", []int{1, 2, 3}},
+		{"\x00\x00\x00\x00\x01\x06\x02\x04\x06", true, "1", []int{1, 2, 3}},
+		{guid + "\x00", true, "89791762-2336-4186-9674-299b90a802e2", nil},
+	} {
+		h, body, err := Cut([]byte(rest), []byte(test.head), test.indexed)
+		if err != nil || string(body) != rest || h.ID() != test.id || !slices.Equal(h.Path(), test.path) {
+			t.Errorf("header %x: %x, %q, %v, want schema %s, path %v", test.head, h, body, err, test.id, test.path)
+		}
+		if test.head[0] == byGUID {
+			continue
+		}
+		h, body, err = Cut([]byte(test.head+rest), nil, test.indexed)
+		if err != nil || string(body) != rest || h.ID() != test.id || !slices.Equal(h.Path(), test.path) {
+			t.Errorf("prefix %x: %x, %q, %v, want schema %s, path %v", test.head, h, body, err, test.id, test.path)
+		}
+	}
+	// The header counts, whatever the value begins with, and is not cut off from it.
+	if h, body, err := Cut([]byte("\x00\x00\x00\x00\x01"+rest), []byte(guid), false); err != nil || h.ID()[:8] != "89791762" || string(body) != "\x00\x00\x00\x00\x01"+rest {
+		t.Errorf("%x, %q, %v", h, body, err)
+	}
+	for n := range len(guid) {
+		if h, _, err := Cut([]byte(rest), []byte(guid[:n]), false); err == nil {
+			t.Errorf("a header of %d bytes is %s", n, h.ID())
+		}
+	}
+}
