@@ -52,6 +52,7 @@ var unwritten = []struct{ array, is string }{
 	{"forest.columns", "it has a forest: leave out learner.forest (fit --forest)"},
 	{"leverage", "its sampling is leverage: set learner.sampling (fit --sampling) to iid"},
 	{"costs", "it decides by costs of classes: set learner.costs (fit --costs) to none or f1"},
+	{"windows.layout", "it has windows: leave out input.windows (fit --windows)"},
 	{"sparse.shares", "it has a sparse member: leave out input.sparse (fit --sparse)"},
 }
 

@@ -178,6 +178,10 @@ func TestModelsWithoutACounterpartAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", x.config, err, x.want)
 		}
 	}
+	windows := &model{arrays: map[string]learner.Array{"windows.slots": {}, "windows.layout": {}}}
+	if err := windows.check(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "input.windows") {
+		t.Errorf("with the arrays of windows: %v, want the option to change", err)
+	}
 	damaged := fitted(t, learner.Config{}, nil, 300, sign)
 	damaged.State.Serving = damaged.State.Serving[1:]
 	if _, err := Encode(damaged); err == nil {
