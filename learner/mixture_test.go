@@ -43,30 +43,41 @@ func TestMixtureKeepsThePromises(t *testing.T) {
 				n = 1520 // beyond the end of the warm-up
 			}
 			rows := s.keyedRows(n)
-			one := newLearner(t, s.config)
-			var want []string
-			for at := range n {
-				if at%97 == 50 || at == n-1 || eventful(one) && (at < 100 || one.labelled > 1200) {
-					r, err := restore(s.config, one.State())
-					if err != nil {
-						t.Fatalf("row %d: %v", at, err)
-					}
-					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
-					s.comparesWithAScorer(t, one, rows.Slice(at, at+1))
-					one = r
-				}
-				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
-			}
-			for _, cut := range []int{7, n} {
-				l := newLearner(t, s.config)
-				firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
-				sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
-			}
+			one := s.goesOnExactly(t, rows, func(l *Learner, at int) bool {
+				return at%97 == 50 || eventful(l) && (at < 100 || l.labelled > 1200)
+			})
 			if p := one.Progress(); p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
 				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
 			}
 		})
 	}
+}
+
+// goesOnExactly learns rows one at a time, restoring the learner wherever restores says and
+// before the last row, and returns it. Each restored learner has the same state and predicts
+// what it says that a scorer does; batches of other sizes give the same bits.
+func (s stream) goesOnExactly(t *testing.T, rows *Batch, restores func(l *Learner, at int) bool) *Learner {
+	t.Helper()
+	n, one := rows.Len(), newLearner(t, s.config)
+	var want []string
+	for at := range n {
+		if restores(one, at) || at == n-1 {
+			r, err := restore(s.config, one.State())
+			if err != nil {
+				t.Fatalf("row %d: %v", at, err)
+			}
+			sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
+			s.comparesWithAScorer(t, one, rows.Slice(at, at+1))
+			one = r
+		}
+		want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
+	}
+	for _, cut := range []int{7, n} {
+		l := newLearner(t, s.config)
+		firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
+		sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
+	}
+	return one
 }
 
 // comparesWithAScorer compares the prediction that l says a scorer makes with the one

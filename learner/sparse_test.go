@@ -1,7 +1,6 @@
 package learner
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -63,27 +62,7 @@ func TestSparseRowsKeepThePromises(t *testing.T) {
 		s.config.Mixture = true
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			const n = 400
-			rows := s.rows(n)
-			one := newLearner(t, s.config)
-			var want []string
-			for at := range n {
-				if at%97 == 50 || at < 80 && at%9 == 0 || at == n-1 {
-					r, err := restore(s.config, one.State())
-					if err != nil {
-						t.Fatalf("row %d: %v", at, err)
-					}
-					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
-					s.comparesWithAScorer(t, one, rows.Slice(at, at+1))
-					one = r
-				}
-				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
-			}
-			for _, cut := range []int{7, n} {
-				l := newLearner(t, s.config)
-				firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
-				sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
-			}
+			one := s.goesOnExactly(t, s.rows(400), func(_ *Learner, at int) bool { return at%97 == 50 || at < 80 && at%9 == 0 })
 			p := one.Progress()
 			if accurate := s.name != "late" && s.name != "growing"; accurate && p.Whole.Model.Error > 0.9*p.Whole.Majority.Error {
 				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)

@@ -214,8 +214,8 @@ func canaryOf(c *config.Config) serve.Canary {
 	return serve.Canary{Model: c.Score.Canary, Log: model.LogTopic(c.Score.Canary), Share: c.Score.CanaryShare, Shadow: c.Score.CanaryOutput}
 }
 
-// scoreForm returns the form of scores, whose schema it registers for their topics. Answers
-// over HTTP are JSON.
+// scoreForm returns the form in which scores are written, and registers its schema for each
+// topic that they are written to. Answers over HTTP are always JSON.
 func scoreForm(ctx context.Context, c *config.Config) (form record.Form, err error) {
 	if len(c.Score.Topics) == 0 {
 		return form, nil

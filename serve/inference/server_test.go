@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/modeltest"
 )
 
 // fitted returns a model of JSON records.
@@ -42,31 +42,7 @@ func snapshotsOf(t testing.TB, c learner.Config, in decode.Config, records []str
 	if c.MaxFeatures = max(32, c.MaxFeatures); c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
-	fit, err := offline.NewFit(c, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := decode.New(in, decode.Schema{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	learned := 0
-	for _, n := range at {
-		for ; learned < n; learned++ {
-			row, err := d.Decode([]byte(records[learned]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			fit.Add(row)
-		}
-		fit.Finish()
-		s, err := fit.Snapshot(d.Schema())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-	return all
+	return modeltest.Snapshots(t, c, in, records, at...)
 }
 
 // typed is a model of classes with columns of every type.

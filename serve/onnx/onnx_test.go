@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/modeltest"
 )
 
 // fitted returns a model of two numbers, of which the second is sometimes missing, and what
@@ -23,33 +23,17 @@ func fitted(t *testing.T, c learner.Config, types map[string]string, rows int, l
 	t.Helper()
 	in := decode.Config{Label: "y", Infer: true, Types: types, Missing: "impute", Task: c.Task}
 	c.MaxFeatures = 32
-	fit, err := offline.NewFit(c, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := decode.New(in, decode.Schema{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range rows {
+	records := make([]string, rows)
+	for i := range records {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
 		second := number(b)
 		if i%20 == 19 {
 			second = "null"
 		}
-		row, err := d.Decode(fmt.Appendf(nil, `{"a":%v,"b":%s,"y":%s}`, a, second, label(a*b)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fit.Add(row)
+		records[i] = fmt.Sprintf(`{"a":%v,"b":%s,"y":%s}`, a, second, label(a*b))
 	}
-	fit.Finish()
-	s, err := fit.Snapshot(d.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return modeltest.Snapshot(t, c, in, records)
 }
 
 func number(v float64) string { return fmt.Sprint(v) }

@@ -14,18 +14,10 @@ import (
 
 // adoptSummary is the result of a run with columns that are adopted.
 type adoptSummary struct {
-	Kills, WarmUp, Chunks, Unreleased, Recovering int
+	killed
 
-	Events     int     `json:"events"`
-	Learned    int64   `json:"learned"` // examples, by the learner
-	Adopted    int     `json:"adopted"` // times that the model log says so
-	Columns    int     `json:"columns"` // of the model in the end, of which adopted ones have taken over
-	Error      float64 `json:"error"`   // progressive, of the last 10,000 examples
-	Duplicates int     `json:"duplicates"`
-	Differing  int     `json:"differing"`
-	Verified   int     `json:"verified"`
-	StateHash  string  `json:"state_hash"`
-	Seconds    float64 `json:"seconds"`
+	Adopted int `json:"adopted"` // times that the model log says so
+	Columns int `json:"columns"` // of the model in the end, of which adopted ones have taken over
 }
 
 // adoptions is how often the columns of the stream are adopted: one appears, one is renamed,
@@ -66,36 +58,12 @@ func deployed(x []float64, label string, i, n int) []byte {
 // the same records as without the kills.
 func (w *world) killAdopting(ctx context.Context) (out adoptSummary, err error) {
 	start := time.Now()
-	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
-	var s Summary
-	if err := w.kill(ctx, &s); err != nil {
+	if out.killed, err = w.killToEnd(ctx); err != nil {
 		return out, err
 	}
-	out = adoptSummary{Kills: s.Kills, WarmUp: s.WarmUp, Chunks: s.Chunks, Unreleased: s.Unreleased, Recovering: s.Recovering, Events: w.examples}
-	if err := w.feed(ctx, w.examples); err != nil {
-		return out, err
-	}
-	report, err := w.learnLate(ctx, "crash")
+	faults, err := w.compareWithCalm(ctx, &out.killed)
 	if err != nil {
 		return out, err
-	}
-	if err := w.classifyEnd(ctx, &s); err != nil {
-		return out, err
-	}
-	out.StateHash, out.Duplicates, out.Differing = s.StateHash, s.Duplicates, s.Differing
-	out.Learned, out.Error = report.Examples, report.Progressive
-	v, fault := w.verify(ctx, s.StateHash)
-	out.Verified = v.Verified
-	faults := []error{fault}
-	calm, err := w.learnLate(ctx, "calm")
-	if err != nil {
-		return out, err
-	}
-	if calm.StateHash != s.StateHash {
-		faults = append(faults, fmt.Errorf("the model that was killed ends with state %s, another one with %s", s.StateHash, calm.StateHash))
-	}
-	if out.Differing > 0 {
-		faults = append(faults, fmt.Errorf("%d repeated predictions differ from the first", out.Differing))
 	}
 	if out.Learned != int64(w.examples) {
 		faults = append(faults, fmt.Errorf("%d of %d examples were learned", out.Learned, w.examples))

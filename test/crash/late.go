@@ -111,64 +111,35 @@ func (w *world) feedLabels(ctx context.Context) error {
 
 // lateSummary is the result of a run with late labels.
 type lateSummary struct {
-	Kills, WarmUp, Chunks, Unreleased, Recovering int
+	killed
 
-	Events     int       `json:"events"`
-	Labels     int       `json:"labels"`
-	Learned    int64     `json:"learned"`   // examples, by the learner
-	Matched    int       `json:"matched"`   // labels that belong to features, by the oracle
-	TimedOut   int       `json:"timed_out"` // features without one
-	Error      float64   `json:"error"`     // progressive, of the last 10,000 examples
-	Wrong      float64   `json:"wrong"`     // the same by the oracle, of the predictions in the topic
-	Duplicates int       `json:"duplicates"`
-	Differing  int       `json:"differing"`
-	Verified   int       `json:"verified"`
-	Memory     footprint `json:"memory"`
-	StateHash  string    `json:"state_hash"`
-	Seconds    float64   `json:"seconds"`
+	Labels   int       `json:"labels"`
+	Matched  int       `json:"matched"`   // labels that belong to features, by the oracle
+	TimedOut int       `json:"timed_out"` // features without one
+	Wrong    float64   `json:"wrong"`     // the progressive error by the oracle, of the predictions in the topic
+	Memory   footprint `json:"memory"`
 }
 
 // killLate kills learners whose labels come late, and checks that each label was graded once,
 // by the prediction that was published for its own features before.
 func (w *world) killLate(ctx context.Context) (out lateSummary, err error) {
 	start := time.Now()
-	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	seen := make(chan footprint, 1)
 	go func() { seen <- w.watchMemory(watching) }()
-	var s Summary
-	if err := w.kill(ctx, &s); err != nil {
+	if out.killed, err = w.killToEnd(ctx); err != nil {
 		return out, err
 	}
-	out = lateSummary{Kills: s.Kills, WarmUp: s.WarmUp, Chunks: s.Chunks, Unreleased: s.Unreleased, Recovering: s.Recovering, Events: w.examples, Labels: len(w.joins.labels)}
-	if err := w.feed(ctx, w.examples); err != nil {
-		return out, err
-	}
-	report, err := w.learnLate(ctx, "crash")
-	if err != nil {
-		return out, err
-	}
-	if err := w.classifyEnd(ctx, &s); err != nil {
-		return out, err
-	}
+	out.Labels = len(w.joins.labels)
 	stop()
 	out.Memory = <-seen
-	out.StateHash, out.Duplicates, out.Differing = s.StateHash, s.Duplicates, s.Differing
-	out.Learned, out.Error = report.Examples, report.Progressive
-	v, fault := w.verify(ctx, s.StateHash)
-	out.Verified = v.Verified
-	faults := []error{fault, w.checkGrades(ctx, &out), out.Memory.check()}
-	calm, err := w.learnLate(ctx, "calm")
+	grades := errors.Join(w.checkGrades(ctx, &out), out.Memory.check())
+	faults, err := w.compareWithCalm(ctx, &out.killed)
 	if err != nil {
 		return out, err
 	}
-	if calm.StateHash != s.StateHash {
-		faults = append(faults, fmt.Errorf("the model that was killed ends with state %s, another one with %s", s.StateHash, calm.StateHash))
-	}
-	if out.Differing > 0 {
-		faults = append(faults, fmt.Errorf("%d repeated predictions differ from the first", out.Differing))
-	}
+	faults = append(faults, grades)
 	out.Seconds = time.Since(start).Seconds()
 	return out, errors.Join(faults...)
 }

@@ -11,20 +11,6 @@ import (
 	"strings"
 )
 
-type lateReport struct {
-	Examples    int64
-	Progressive float64
-	StateHash   string `json:"state_hash"`
-}
-
-func (w *world) learnLate(ctx context.Context, model string) (r lateReport, err error) {
-	line, err := w.accrete(ctx, "learn", "-c", w.config(model), "--to-end", "--json")
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(line, &r)
-}
-
 // checkGrades joins the topics on its own, and compares the number of examples and the share
 // of wrong predictions with the learner's.
 func (w *world) checkGrades(ctx context.Context, out *lateSummary) error {

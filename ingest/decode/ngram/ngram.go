@@ -5,6 +5,20 @@ import (
 	"math"
 )
 
+// lower is the byte of a word for each byte of a text: ASCII letters in lower case, and 0 for
+// what separates words.
+var lower = func() (of [256]byte) {
+	for i := range of {
+		switch c := byte(i); {
+		case c >= 'A' && c <= 'Z':
+			of[i] = c + 'a' - 'A'
+		case c >= 'a' && c <= 'z', c-'0' <= 9, c >= 0x80:
+			of[i] = c
+		}
+	}
+	return of
+}()
+
 // Hash sets x to the n-grams of a text, hashed: its words, pairs of words next to each
 // other, and three bytes next to each other in a word or at its ends. A word is letters and
 // digits, ASCII letters in lower case. Each n-gram adds 1 or -1 to a bucket; then x has
@@ -33,11 +47,7 @@ func Hash(x []float64, text []byte) {
 		last, word, three = word, 0, 0
 	}
 	for _, c := range text {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		case c >= 'a' && c <= 'z', c-'0' <= 9, c >= 0x80:
-		default:
+		if c = lower[c]; c == 0 {
 			end()
 			continue
 		}
@@ -78,11 +88,7 @@ func Words(text []byte, add func(hash uint64)) {
 		last, word = word, start
 	}
 	for _, c := range text {
-		switch {
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		case c >= 'a' && c <= 'z', c-'0' <= 9, c >= 0x80:
-		default:
+		if c = lower[c]; c == 0 {
 			end()
 			continue
 		}

@@ -6,7 +6,7 @@
 //	go run ./internal/constants/sensitivity -only newton,ridge.lossDecay
 //
 // It changes no file of the source: the compiler reads one constant at a time
-// from an overlay. It runs at the top of the module and takes about half an hour
+// from an overlay. It runs at the top of the module and takes about an hour
 // on one core.
 package main
 

@@ -15,7 +15,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // predictions of a model.
 type predictions struct {
 	name    string
-	canary  string       // a second model, whose predictions scorers publish too; empty: none
+	canary  string       // name of a second model that scorers publish predictions of; empty: none
 	task    learner.Task // Auto: classes or numbers
 	targets int
 	classes []string // nil: unknown

@@ -13,8 +13,8 @@ import (
 // Magic is the beginning of a Parquet file.
 const Magic = "PAR1"
 
-// Is reports whether a file begins as a Parquet file does. It does not read from a pipe, whose
-// next reader would miss the beginning.
+// Is reports whether the file at path starts like a Parquet file. It returns false for a pipe
+// without reading from it, because the bytes would be missing for the next reader.
 func Is(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
