@@ -107,6 +107,23 @@ type course struct {
 	adopted, succeeds int64     // rows; 0: not
 }
 
+// add adds what a learner reports.
+func (c *course) add(e event.Event) {
+	switch e := e.(type) {
+	case event.Learned:
+		w := e.Progress.Whole
+		err := w.Model.Error
+		if e.Progress.Task == learner.Regression {
+			err = w.Model.MSE
+		}
+		c.rows, c.errors = append(c.rows, e.Progress.Examples), append(c.errors, err*float64(w.Rows))
+	case event.Succeeded:
+		if c.succeeds == 0 && len(c.rows) > 0 {
+			c.succeeds = c.rows[len(c.rows)-1]
+		}
+	}
+}
+
 // mean returns the mean error of the rows [from, to), to the next ends of BATCHes, which differ
 // between runs on a busy machine.
 func (c *course) mean(from, to int64) float64 {
@@ -124,25 +141,10 @@ func measureAdoption(t *testing.T, name, label, column string, start int) {
 		cfg.Linger = time.Second // BATCHes of the same rows in all runs
 		cfg.Learner = learner.Config{Mixture: true, MaxFeatures: 512}
 		cfg.Decode = decode.Config{Label: label, Infer: true, Missing: "impute", Unknown: "ignore", Adopt: adopt}
-		var now int64
 		cfg.Report = func(e event.Event) {
-			switch e := e.(type) {
-			case event.Learned:
-				w := e.Progress.Whole
-				now = e.Progress.Examples
-				err := w.Model.Error
-				if e.Progress.Task == learner.Regression {
-					err = w.Model.MSE
-				}
-				c.rows, c.errors = append(c.rows, now), append(c.errors, err*float64(w.Rows))
-			case event.Columns:
-				if e.Adopted != nil && c.adopted == 0 {
-					c.adopted = int64(at) + 100
-				}
-			case event.Succeeded:
-				if c.succeeds == 0 {
-					c.succeeds = now
-				}
+			c.add(e)
+			if e, ok := e.(event.Columns); ok && e.Adopted != nil && c.adopted == 0 {
+				c.adopted = int64(at) + 100
 			}
 		}
 		learnAll(t, cfg)

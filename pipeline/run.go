@@ -39,7 +39,9 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	defer context.AfterFunc(gctx, stop)()
 
 	src := input.NewSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
-	if late := l.config.Decode.Late; late != nil {
+	if l.config.Decode.ByTime {
+		src.Align(func(_ string, r *ingest.Record) int64 { return r.Time })
+	} else if late := l.config.Decode.Late; late != nil {
 		src.Align(func(_ string, r *ingest.Record) int64 { return record.TimeOf(late, r) })
 	}
 	g.Go(func() error {

@@ -70,6 +70,10 @@ type Config struct {
 	Adopt bool `json:"adopt,omitempty"`
 	Fixed bool `json:"-"`
 
+	// ByTime has the records of a BATCH be decoded in the order of their timestamps; those of one
+	// partition stay in their order.
+	ByTime bool `json:"by_time,omitempty"`
+
 	// Late describes labels that come later than their rows; nil: they come with them.
 	Late *join.Config `json:"late,omitempty"`
 
@@ -137,6 +141,8 @@ func (c Config) Effective() (Config, error) {
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:
 		return c, fmt.Errorf("max_classes is %d: want at least 2", c.MaxClasses)
+	case c.ByTime && c.Late != nil:
+		return c, fmt.Errorf("input.order: records with late labels are read by their times anyway: leave it out")
 	case c.Depth < 0, c.Depth > maxDepth/2:
 		return c, fmt.Errorf("depth is %d: want 0 to %d", c.Depth, maxDepth/2)
 	case c.MaxBytes < 0, c.MaxColumns < 0, !(c.MaxAbs > 0):

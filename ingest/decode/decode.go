@@ -323,5 +323,8 @@ func (d *Decoder) checkJSON(b []byte) *Error {
 // Late returns how labels that come later are joined; nil if they come with their rows.
 func (d *Decoder) Late() *join.Config { return d.config.Late }
 
+// ByTime reports whether records are decided in the order of their timestamps.
+func (d *Decoder) ByTime() bool { return d.config.ByTime }
+
 // KeyField returns the field that has the key of a record, empty for none.
 func (d *Decoder) KeyField() string { return d.config.Key }

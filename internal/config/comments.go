@@ -60,6 +60,7 @@ var comments = map[string]string{
 	"input.lags":                                "Number of previous labelled records with the same key whose inputs and\nlabels become additional inputs, for autocorrelated labels. Only the learner\ncan predict with such a model, because a scorer does not see the labels.\n",
 	"input.on_gap":                              "Records that retention deleted before they were learned. stop: exit with an\nerror. record: write a GAP to the model log and continue after them.\n",
 	"input.max_classes":                         "Maximum number of classes. Records with further labels go to quarantine.\n",
+	"input.order":                               "Order in which records of several partitions and topics are learned. arrival: as they are\nread. time: by their timestamps, as far as records have arrived: within a batch, and from\nbatch to batch while there is a backlog. A partition that has more records holds up the\nothers, and one at its end does not. The records of one partition stay in their order. It is\nfixed for the life of a model. Records with late labels (input.labels) are read by time\nanyway.\n",
 	"input.batch":                               "Batches of records, the unit of reading and writing. They bound latency and\ndo not influence what is learned.\n",
 	"input.batch.size":                          "Maximum number of records in a batch.\n",
 	"input.batch.linger":                        "Maximum wait for more records after the first.\n",

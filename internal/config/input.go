@@ -103,6 +103,14 @@ type Input struct {
 	// Maximum number of classes. Records with further labels go to quarantine.
 	MaxClasses int `key:"max_classes" default:"256" min:"2" max:"65536"`
 
+	// Order in which records of several partitions and topics are learned. arrival: as they are
+	// read. time: by their timestamps, as far as records have arrived: within a batch, and from
+	// batch to batch while there is a backlog. A partition that has more records holds up the
+	// others, and one at its end does not. The records of one partition stay in their order. It is
+	// fixed for the life of a model. Records with late labels (input.labels) are read by time
+	// anyway.
+	Order string `key:"order" default:"arrival" oneof:"arrival time"`
+
 	// Batches of records, the unit of reading and writing. They bound latency and
 	// do not influence what is learned.
 	Batch Batch `key:"batch"`

@@ -53,6 +53,8 @@ func (v *validation) labels() {
 	}
 	excluded := func(path, why string) { v.add(path, "cannot be combined with input.labels.ttl: %s", why) }
 	switch {
+	case v.Input.Order == "time":
+		excluded("input.order", "records with late labels are learned in the order of their times anyway")
 	case v.Input.Lags > 0:
 		excluded("input.lags", "lags are those of the labels that are known when a record is predicted")
 	case v.Refit.Every > 0:

@@ -58,6 +58,7 @@ type options struct {
 	adopt      bool
 	windows    bool
 	form       string
+	byTime     bool
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -146,6 +147,7 @@ func flags() (o options) {
 	flag.BoolVar(&o.adopt, "adopt", false, "columns that appear, are renamed, change type and vanish, which the model adopts")
 	flag.BoolVar(&o.windows, "windows", false, "examples with windows, of which some are late, and keys that are evicted; all features, and all scores, are compared with their definition")
 	flag.StringVar(&o.form, "form", "json", "form of predictions: json, avro or protobuf; they are read by the schemas of a registry")
+	flag.BoolVar(&o.byTime, "by-time", false, "learn the records of several partitions in the order of their times")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()

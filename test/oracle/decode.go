@@ -19,6 +19,7 @@ type input struct {
 	Missing, Unknown, Task string
 	Types                  map[string]string
 	Infer                  bool
+	ByTime                 bool `json:"by_time"`
 	Windows                []window
 	Depth                  int
 	MaxClasses             int     `json:"max_classes"`

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -173,35 +174,52 @@ func (m *model) hash() snapshot.Hash {
 	return snapshot.StateHash(schema, m.learner.State())
 }
 
+// placed is a record of a BATCH, and the latest time up to it in its partition: records of
+// several partitions are merged by time as if each had that.
+type placed struct {
+	Record
+	in Partition
+	at int64
+}
+
 // batch learns the rows of the BATCH e.
 func (o *oracle) batch(e entry) {
 	o.model.decoder.begin()
 	var learned, predicted, quarantined, skipped int64
+	var all []placed
 	for _, s := range e.Ranges {
 		p := Partition{s.Topic, s.Partition}
 		o.cover(p, s.TopicID, s.From, s.To)
 		n, digest := int64(0), xxhash.New()
+		latest := int64(math.MinInt64)
 		for _, r := range between(o.input(p, s.TopicID), s.From, s.To) {
 			n++
 			hash(digest, r)
-			id := fmt.Sprintf("%s-%d-%d", s.Topic, s.Partition, r.Offset)
-			o.Decided[id] = e.Seq
-			row, ok := o.model.decoder.decode(r)
-			if !ok {
-				o.quarantine[id] = r
-				quarantined++
-				continue
-			}
-			o.want[answer{id, e.Seq}], o.Scored[id] = o.model.row(o.world.Model, p, r, row)
-			if row.label.Task == learner.Auto {
-				predicted++
-			} else {
-				learned++
-			}
+			latest = max(latest, r.Time)
+			all = append(all, placed{r, p, latest})
 		}
 		skipped += s.To - s.From - n
 		if n != s.Records || digest.Sum64() != s.Digest {
 			o.fault("BATCH %d was decided on %d records of %v in [%d, %d), and the topic has %d other ones", e.Seq, s.Records, p, s.From, s.To, n)
+		}
+	}
+	if o.model.decoder.input.ByTime {
+		slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	}
+	for _, r := range all {
+		id := fmt.Sprintf("%s-%d-%d", r.in.Topic, r.in.Index, r.Offset)
+		o.Decided[id] = e.Seq
+		row, ok := o.model.decoder.decode(r.Record)
+		if !ok {
+			o.quarantine[id] = r.Record
+			quarantined++
+			continue
+		}
+		o.want[answer{id, e.Seq}], o.Scored[id] = o.model.row(o.world.Model, r.in, r.Record, row)
+		if row.label.Task == learner.Auto {
+			predicted++
+		} else {
+			learned++
 		}
 	}
 	for _, s := range e.Ranges {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
@@ -132,62 +130,51 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	}
 	b.Items, b.Ranges = make([]Item, 0, n), make([]modellog.Range, 0, len(spans))
 	first, look := true, false
-	for _, sp := range spans {
-		digest, fingerprint := xxhash.New(), uint64(0)
-		for i := range sp.Records {
-			r := &sp.Records[i]
-			input.HashRecord(digest, r)
-			if i == len(sp.Records)-1 {
-				fingerprint = input.Fingerprint(r)
-			}
-			it := Item{in: sp.In, Record: r}
-			if record.IsLabel(d.decoder, sp.In.Topic, r) {
-				b.Items = append(b.Items, d.label(b, it))
-				continue
-			}
-			row, err := record.Decode(d.decoder, r)
-			if err == nil && d.decoder.Late() != nil {
-				err = it.joinedBy(d.decoder, row.Key)
-			}
-			switch {
-			case err != nil:
-				it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
-				b.Counts.Quarantined++
-			default:
-				it.key = row.Key
-				if first {
-					b.Batch.Reset(len(row.X))
-					b.Batch.Grow(n)
-					first = false
-				}
-				if len(row.X) > b.Batch.Dim() {
-					b.Batch.Widen(len(row.X))
-				}
-				b.Batch.Append(row.X, row.Label, row.Weight)
-				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
-				b.Batch.SetTypes(row.Types)
-				b.Batch.SetWindows(row.Windows)
-				b.Batch.SetSparse(row.Sparse)
-				if d.keyed {
-					b.Batch.SetKey(string(row.Key))
-				}
-				if names := d.decoder.Adopted(); names != nil {
-					b.adopts(it, len(row.X), names)
-				}
-				if row.Label.Task == learner.Auto {
-					b.Counts.Predicted++
-				} else {
-					b.Counts.Learned++
-				}
-			}
-			b.Items = append(b.Items, it)
+	for in, r := range inOrder(spans, d.decoder.ByTime()) {
+		it := Item{in: in, Record: r}
+		if record.IsLabel(d.decoder, in.Topic, r) {
+			b.Items = append(b.Items, d.label(b, it))
+			continue
 		}
-		b.Counts.Skipped += sp.To - sp.From - int64(len(sp.Records))
-		b.fingerprints = append(b.fingerprints, fingerprint)
-		b.Ranges = append(b.Ranges, modellog.Range{
-			Topic: sp.In.Topic, TopicID: sp.In.ID, Partition: sp.In.Partition,
-			From: sp.From, To: sp.To, Records: int64(len(sp.Records)), Digest: digest.Sum64(),
-		})
+		row, err := record.Decode(d.decoder, r)
+		if err == nil && d.decoder.Late() != nil {
+			err = it.joinedBy(d.decoder, row.Key)
+		}
+		switch {
+		case err != nil:
+			it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
+			b.Counts.Quarantined++
+		default:
+			it.key = row.Key
+			if first {
+				b.Batch.Reset(len(row.X))
+				b.Batch.Grow(n)
+				first = false
+			}
+			if len(row.X) > b.Batch.Dim() {
+				b.Batch.Widen(len(row.X))
+			}
+			b.Batch.Append(row.X, row.Label, row.Weight)
+			look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
+			b.Batch.SetTypes(row.Types)
+			b.Batch.SetWindows(row.Windows)
+			b.Batch.SetSparse(row.Sparse)
+			if d.keyed {
+				b.Batch.SetKey(string(row.Key))
+			}
+			if names := d.decoder.Adopted(); names != nil {
+				b.adopts(it, len(row.X), names)
+			}
+			if row.Label.Task == learner.Auto {
+				b.Counts.Predicted++
+			} else {
+				b.Counts.Learned++
+			}
+		}
+		b.Items = append(b.Items, it)
+	}
+	for _, sp := range spans {
+		b.cover(sp)
 	}
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()

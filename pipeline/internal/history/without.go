@@ -9,17 +9,19 @@ import (
 // number of these.
 func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r *ingest.Record) bool) (*Decided, int64) {
 	spans := make([]input.Span, 0, len(b.Ranges))
-	items, dropped := b.Items, int64(0)
+	dropped := int64(0)
 	for _, r := range b.Ranges {
 		s := input.Span{In: &input.Partition{Topic: r.Topic, ID: r.TopicID, Partition: r.Partition}, From: r.From, To: r.To}
-		for _, it := range items[:r.Records] {
+		for _, it := range b.Items {
+			if it.in.Partition != r.Partition || it.in.Topic != r.Topic {
+				continue
+			}
 			if drop(r.Topic, r.Partition, it.Record) {
 				dropped++
 				continue
 			}
 			s.Records = append(s.Records, *it.Record)
 		}
-		items = items[r.Records:]
 		spans = append(spans, s)
 	}
 	d.tables.Apply(b.Tables) // as those of b were applied

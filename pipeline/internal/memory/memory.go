@@ -53,7 +53,7 @@ import (
 //	2            the growth of the heap before Go's garbage collector runs
 //	64 MiB       the program, its stacks and its connections
 //
-// The program also sets the limit, less 40 MiB for its own file, as Go's memory limit, near which the garbage
+// The program also sets the limit, less 46 MiB for its own file, as Go's memory limit, near which the garbage
 // collector runs more often, unless GOMEMLIMIT is set.
 type Estimate struct {
 	Model    learner.Config
