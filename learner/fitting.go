@@ -3,6 +3,8 @@ package learner
 import (
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
+	"github.com/accrete-ml/accrete/learner/internal/drift"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
@@ -56,7 +58,7 @@ func (l *Learner) fitPending() {
 	if p := &l.pending; l.head.Task != Novelty {
 		l.linear.Learn(&l.head, p.X, p.Labels, p.Weights)
 	}
-	if l.drift.due {
+	if l.drift.Due {
 		l.React()
 	}
 	if l.posterior != nil {
@@ -64,6 +66,40 @@ func (l *Learner) fitPending() {
 	}
 	l.engine.Learn(&l.pending)
 	l.pending.Clear()
+}
+
+// Drift is a set of detectors that have raised an alarm because the progressive loss
+// has grown.
+type Drift = drift.Drift
+
+// The detectors of drift.
+const (
+	DriftADWIN       = drift.ByADWIN       // Bifet and Gavaldà 2007
+	DriftPageHinkley = drift.ByPageHinkley // Page 1954
+)
+
+// Drifts are how often the detectors have raised an alarm so far.
+type Drifts = drift.Drifts
+
+// React does what the configuration wants done about drift.
+func (l *Learner) React() {
+	l.drift.Due = false
+	if l.reaction == engine.ReactNone {
+		return
+	}
+	if e, ok := l.engine.(engine.Reactor); ok && l.reaction != engine.ReactReset {
+		e.React(l.reaction)
+	} else {
+		prior := make([]float64, l.head.Scores())
+		if l.head.Task == Classification {
+			prior = l.priors(prior[:0])
+		}
+		l.engine = l.algorithm.New(l.problem(prior))
+	}
+	if l.posterior != nil {
+		l.posterior.Forget(forgetPosterior)
+	}
+	l.scorePending() // the pending rows are learned next
 }
 
 // linearScores returns the number of scores of the linear baseline.

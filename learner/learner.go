@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
+	"github.com/accrete-ml/accrete/learner/internal/drift"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
@@ -46,7 +47,7 @@ type Learner struct {
 	raw        []float64 // the pending rows as they were; empty without an encoding
 	linear     baseline.Linear
 	validation []validation.Stream // of each target; of classes, one
-	drift      detectors
+	drift      drift.Detectors
 	lags       lags.Lags
 	rules      rules.Rules
 	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
@@ -177,8 +178,8 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
 	}
 	if !l.warming() {
-		found = l.drift.add(p.head.BoundedError(p.Row(i), y))
-		l.drift.due = l.drift.due || found != 0
+		found = l.drift.Add(p.head.BoundedError(p.Row(i), y))
+		l.drift.Due = l.drift.Due || found != 0
 	}
 	l.labelled++
 	grown := l.count(y, weight)

@@ -92,7 +92,7 @@ func (l *Learner) Inputs() *Inputs {
 
 // Progress returns the progressive validation so far.
 func (l *Learner) Progress() Progress {
-	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
+	p := Progress{Drifts: l.drift.Alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
 	p.Cap = l.limit()
 	if l.fit != nil {
 		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()

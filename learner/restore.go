@@ -138,7 +138,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	l.loadColumns(s, waiting)
 	l.loadLinear(s, totals)
 	validation.Load(s, l.validation)
-	l.drift.load(s, l.labelled)
+	l.drift.Load(s, l.labelled)
 	l.lags.Load(s, c.inputs(l.dim))
 	l.rules.Load(s, v.Decision, v.Intervals)
 	if l.inputs != nil {

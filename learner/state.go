@@ -69,7 +69,7 @@ func (l *Learner) State() State {
 	l.saveColumns(a)
 	l.linear.Save(a, l.width())
 	validation.Save(a, l.validation)
-	l.drift.save(a)
+	l.drift.Save(a)
 	l.lags.Save(a)
 	l.rules.Save(a)
 	if l.inputs != nil {

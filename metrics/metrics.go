@@ -46,6 +46,7 @@ type Learner struct {
 	InputMoved    prometheus.Gauge // columns at the last alarm
 	InputChanges  prometheus.Counter
 	Windows       Windows
+	Tables        *Tables
 
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
@@ -132,6 +133,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		InputChanges:  m.counter("accrete_input_changes_total", "Changes of the inputs that the monitor has detected. A replay after a restart does not count them again."),
 
 		Windows: newWindows(m),
+		Tables:  newTables(r, "accrete_"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -35,6 +36,7 @@ func all() *prometheus.Registry {
 	l.SetLate(map[string]int{"features": 3}, 1000, map[string]int64{"matched": 4, "evicted": 1})
 	l.MixtureOfScorers(.4)
 	l.Windows.Add(&learner.WindowStatus{}, nil)
+	l.Tables.Add(&table.Status{Name: "customers", Rows: 3, Counts: table.Counts{Set: 5, Deleted: 1, Evicted: 1, Rejected: 1}}, 2, 4)
 	l.Missing(maps.All(map[string]float64{"amount": .2}))
 	l.Void(7, "batch")
 	l.Lag.Set("in", 0, 7)
@@ -42,6 +44,7 @@ func all() *prometheus.Registry {
 	l.Partition("in", 0, 5, 3)
 	s := NewScorer("m", r)
 	s.Lag.Set("in", 1, 8)
+	s.Tables.Add(&table.Status{Name: "customers", Rows: 3}, 2, 4)
 	s.Request(200, 5, time.Millisecond)
 	s.Refused("gate")
 	s.Logged("late", 2)

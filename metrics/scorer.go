@@ -23,6 +23,8 @@ type Scorer struct {
 
 	CanaryStep prometheus.Gauge
 
+	Tables *Tables
+
 	HTTPRows prometheus.Counter
 	HTTP     prometheus.Histogram // seconds
 	requests *prometheus.CounterVec
@@ -109,6 +111,7 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
 		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
 		requests: requests,
+		Tables:   newTables(r, "accrete_scorer_"),
 
 		CanaryStep:  m.gauge("accrete_scorer_canary_step", "Step of the snapshot of score.canary.model in use; 0 if there is none."),
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),

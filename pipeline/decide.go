@@ -35,6 +35,9 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 			}
 			pause = nil
 		}
+		if err := l.catchUp(intake, work, src, to); err != nil {
+			return err
+		}
 		spans, lost, err := src.Take(intake, l.config.BatchSize, l.config.Linger)
 		if err != nil {
 			return err
@@ -45,7 +48,7 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 		var next *decision
 		if lost != nil {
 			next, err = l.appendGap(work, lost)
-		} else {
+		} else if err = l.enrich(work, src, to); err == nil {
 			next, pause, err = l.appendBatch(work, src, spans)
 		}
 		if err != nil {
@@ -54,11 +57,19 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 		if next == nil {
 			continue
 		}
-		select {
-		case to <- next:
-		case <-work.Done():
-			return work.Err()
+		if err := send(work, to, next); err != nil {
+			return err
 		}
+	}
+}
+
+// send hands a decision to the goroutine that learns.
+func send(work context.Context, to chan<- *decision, next *decision) error {
+	select {
+	case to <- next:
+		return nil
+	case <-work.Done():
+		return work.Err()
 	}
 }
 
@@ -90,7 +101,7 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 		return nil, nil, err
 	}
 	d := l.decider.Decide(spans)
-	if len(d.Items) == 0 { // nor any in these spans
+	if len(d.Items) == 0 && len(d.Tables) == 0 { // nor any in these spans
 		return nil, nil, nil
 	}
 	if d.Batch.Len() > 0 {

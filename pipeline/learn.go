@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
@@ -15,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/beginning"
+	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/grouplag"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -44,6 +46,7 @@ type Learner struct {
 	decider *history.Decider
 	budget  budget
 	out     *publisher
+	tables  *enrich.Reader      // nil unless records are enriched
 	lag     *grouplag.Committer // nil: positions are not committed
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
@@ -144,6 +147,9 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err := l.inputs.Seek(ctx, c.Client, l.history.Reached, c.Report); err != nil {
 		return nil, err
 	}
+	if err := l.openTables(ctx); err != nil {
+		return nil, err
+	}
 	return l, nil
 }
 
@@ -175,6 +181,9 @@ func checkRefit(c model.Config) error {
 	}
 	if c.Learner.Lags > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
+	}
+	if len(c.Decode.Tables) > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, challenger.ErrTables)
 	}
 	if len(c.Decode.Windows) > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)

@@ -58,6 +58,9 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	watched, unwatch := context.WithCancel(gctx)
 	defer unwatch()
 	g.Go(func() error { return l.journal.Watch(watched) })
+	if l.tables != nil {
+		g.Go(func() error { return l.tables.Run(watched) })
+	}
 	g.Go(func() error {
 		defer unwatch()
 		return l.out.run(gctx)
@@ -139,6 +142,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		counts.Labels -= l.history.Refused()
 		late, more = &s, l.memory.Waits(s.Bytes) || more
 	}
+	more = l.memory.Enriches(bytesOf(l.history.Tables())) || more
 	if l.memory.Observe(b.Decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.Limit()})
 	}
@@ -157,6 +161,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		Traces: traces, Missing: b.Missing, Estimated: l.history.Expected.Error(progress.Task, progress.Recent.Model.Error),
 		Seq: b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
 		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
+		Tables: l.tableStatus(b.WithoutRow),
 	})
 	if ev := l.history.Succeeded(); ev != nil {
 		ev.Seq = b.record.Seq

@@ -237,6 +237,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	}
 	l.decider.Values, l.decider.Redact = l.config.Values, l.config.Passed.Redact
 	l.decider.Form = l.config.Form
+	l.decider.Enrich(l.history)
 	return r, nil
 }
 

@@ -42,6 +42,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	}
 	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
 	d.Form = s.config.Form
+	d.Enrich(h)
 	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 

@@ -40,6 +40,9 @@ func (s *Scorer) followCanary(ctx context.Context) {
 	f := NewFollower(c.Client, c.Canary.Log, c.VerifyKey, func(id string, err error) { c.Report(CanaryFailed{err}) })
 	for ctx.Err() == nil {
 		m, err := f.Next(ctx)
+		if err == nil {
+			err = s.enrich(ctx, m)
+		}
 		switch {
 		case err == nil:
 			s.canary.Store(m)

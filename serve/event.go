@@ -4,12 +4,14 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Event is one of the events of a Scorer: Retrying, Unpublished, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Chosen, Judged, CanarySwitched, CanaryFailed, CanaryScored, Broken,
+// Switched, Damaged, Chosen, Judged, TableRejected, Enriched, WithoutRow, CanarySwitched, CanaryFailed, CanaryScored, Broken,
 // Repaired, Gap, Truncated or Scored.
 type Event any
 
@@ -54,6 +56,22 @@ type (
 	Judged struct {
 		Step int64
 		Gate modellog.Gate
+	}
+
+	// TableRejected reports records of the topic of a table (input.tables) that are no rows.
+	TableRejected struct{ enrich.Rejected }
+
+	// Enriched reports how the tables are after changes, with the number of offsets of each
+	// that are not applied yet.
+	Enriched struct {
+		Tables []table.Status
+		Lags   []int64
+	}
+
+	// WithoutRow reports records that have no row in each of the tables of Enriched.
+	WithoutRow struct {
+		Tables  []string
+		Records []int64
 	}
 
 	// CanarySwitched reports that another snapshot of the canary predicts from now on.

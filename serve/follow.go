@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
@@ -36,6 +37,25 @@ type Served struct {
 
 	mu    sync.Mutex
 	model *learner.Model
+	rows  *enrich.Rows // of Decode.Tables; nil: records have their fields
+}
+
+// NewDecoder returns a Decoder of records, or of rows as JSON, for Read.
+func (s *Served) NewDecoder(c decode.Config) (*decode.Decoder, error) {
+	d, err := decode.New(c, s.Schema)
+	if err == nil && s.rows != nil {
+		d.SetTables(s.rows.Tables())
+	}
+	return d, err
+}
+
+// Read decodes a record with a Decoder of this model, or of another one that ReadsLike it.
+func (s *Served) Read(d *decode.Decoder, r *ingest.Record) (row decode.Row, err error) {
+	if s.rows == nil {
+		return record.Decode(d, r)
+	}
+	s.rows.Reading(func() { row, err = record.Decode(d, r) })
+	return row, err
 }
 
 // Predict returns predictions for all rows of b. Their dimension must be that of

@@ -55,6 +55,10 @@ type Scorer struct {
 
 	canary atomic.Pointer[Served]
 
+	enriching sync.Mutex // guards rows
+	rows      []rowsOf
+	reading   sync.WaitGroup // of rows
+
 	output, quarantine, shadow ingest.Topic
 }
 
@@ -139,6 +143,9 @@ const repairCheckInterval = 2 * time.Second
 // Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
 // too; Follow alone is for a process that scores no topics.
 func (s *Scorer) Follow(ctx context.Context) error {
+	defer s.reading.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	if s.config.Canary.Model != "" {
 		beside, stop := context.WithCancel(ctx)
 		var ended sync.WaitGroup
@@ -152,6 +159,9 @@ func (s *Scorer) Follow(ctx context.Context) error {
 			m, err = s.log.Next(ctx)
 			return err
 		})
+		if err == nil {
+			err = s.retry(ctx, func() error { return s.enrich(ctx, m) })
+		}
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -73,6 +73,13 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.config.Passed.Redact, w.quarantine.MaxMessageBytes))
 		}
 	}
+	if records := w.main.decoder.WithoutRow(); records != nil {
+		ev := WithoutRow{Records: records}
+		for _, c := range w.main.model.Decode.Tables {
+			ev.Tables = append(ev.Tables, c.Name())
+		}
+		w.config.Report(ev)
+	}
 	w.main.answer(out)
 	if canary {
 		if w.config.Canary.Shadow == "" {
@@ -158,7 +165,7 @@ type predictor struct {
 // use makes m the model of the predictor, which then has no records.
 func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 	if p.model != m {
-		decoder, err := decode.New(m.Decode, m.Schema)
+		decoder, err := m.NewDecoder(m.Decode)
 		if err != nil {
 			return err
 		}
@@ -174,7 +181,7 @@ func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 
 // take decodes record i for a prediction.
 func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) error {
-	row, err := record.Decode(p.decoder, r)
+	row, err := p.model.Read(p.decoder, r)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -110,5 +111,39 @@ func TestLintOnlineReadsWhatALearnerWouldAdopt(t *testing.T) {
 	got, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online")
 	if want := "sampled  300 of the oldest records, which a new model learns first: 300 labelled, 0 would go to quarantine"; got != exit.Done || !strings.Contains(stdout, want) {
 		t.Errorf("%d %s: no %q in\n%s", got, stderr, want, stdout)
+	}
+}
+
+// lint --online reads the topics of tables, and enriches the sample as a learner does.
+func TestLintOnlineReadsTables(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in, rows, model := kafkatest.Name("in"), kafkatest.Name("customers"), kafkatest.Name("m")
+	kafkatest.Fill(t, client, in, 1, []string{`{"id":"a","amount":1,"y":1}`, `{"id":"b","amount":2,"y":2}`})
+	kafkatest.Fill(t, client, rows, 1, nil)
+	err := client.Producer().Publish(t.Context(), rows, 0, []ingest.Record{
+		{Key: []byte("a"), Value: []byte(`{"tier":"gold"}`)}, {Key: []byte("b"), Value: []byte(`{"tier":`)}, {Key: []byte("c"), Value: []byte(`{"tier":"new"}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\n  tables:\n    - {topic: %s, as: customers, key: id, fields: [tier]}\n", model, addr, in, rows))
+	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online")
+	if code != exit.Done {
+		t.Fatal(stderr)
+	}
+	for _, want := range []string{
+		"topic " + rows + ", of a table: ",
+		"warning  table customers: 2 rows, and 1 records that are no rows\n",
+		"2 labelled, 0 would go to quarantine",
+		"customers.tier  category  1        1 ",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	code, stdout, _ = call(t, nil, "lint", "-c", "config.yaml", "--online", "--set", "input.tables=topic=absent key=id fields=tier")
+	if code != exit.Refused || !strings.Contains(stdout, "problem  unknown topic") {
+		t.Errorf("exit code %d for a table without a topic:\n%s", code, stdout)
 	}
 }

@@ -85,6 +85,16 @@ func (t *tally) event(ev serve.Event) {
 		t.chosen(ev.Choice)
 	case serve.Judged:
 		t.judged(ev)
+	case serve.Enriched:
+		for i := range ev.Tables {
+			t.metrics.Tables.Add(&ev.Tables[i], ev.Lags[i], 0)
+		}
+	case serve.WithoutRow:
+		for i, name := range ev.Tables {
+			t.metrics.Tables.Missing(name, ev.Records[i])
+		}
+	case serve.TableRejected:
+		t.e.Log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
 	case serve.CanarySwitched, serve.CanaryFailed, serve.CanaryScored:
 		t.canary(ev)
 	case serve.Broken:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -95,7 +96,7 @@ func (d *Decoder) widened(t learner.ColumnType, v value) (float64, bool) {
 	case t == learner.BooleanColumn && v.kind == num && (v.num == 0 || v.num == 1):
 		return v.num, true
 	case is == learner.CategoryColumn && v.kind == num && !math.IsInf(v.num, 0):
-		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), true
+		return learner.Category(xxhash.Sum64String(decimal.Canonical(v.text, v.num))), true
 	case is == learner.CategoryColumn && v.kind == boolean:
 		return learner.Category(xxhash.Sum64String(strconv.FormatBool(truth(v) == 1))), true
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -48,57 +49,6 @@ func (d *Decoder) firstTypes(columns []string) []learner.ColumnType {
 		types[i] = d.firstType(name)
 	}
 	return types
-}
-
-// schemaTypes returns the names of types for a Schema, nil if all are numeric.
-func schemaTypes(types []learner.ColumnType) []string {
-	names := make([]string, len(types))
-	numeric := true
-	for i, t := range types {
-		numeric = numeric && t == learner.NumericColumn
-		if t != learner.UnknownColumn {
-			names[i] = t.String()
-		}
-	}
-	if numeric {
-		return nil
-	}
-	return names
-}
-
-// partTypes are the types of columns that are no fields, by name.
-var partTypes = map[string]learner.ColumnType{
-	learner.RecordKeyColumn.String(): learner.RecordKeyColumn,
-	learner.PairColumn.String():      learner.PairColumn,
-	learner.WindowColumn.String():    learner.WindowColumn,
-	learner.SourceColumn.String():    learner.SourceColumn,
-}
-
-// ColumnTypes returns the types of the columns; nil if all are numeric.
-func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
-	if s.Types == nil {
-		return nil, nil
-	}
-	if len(s.Types) != len(s.Columns) {
-		return nil, fmt.Errorf("schema: %d types of %d columns", len(s.Types), len(s.Columns))
-	}
-	types := make([]learner.ColumnType, len(s.Types))
-	for i, name := range s.Types {
-		if name == "" {
-			types[i] = learner.UnknownColumn
-			continue
-		}
-		if t, ok := partTypes[name]; ok {
-			types[i] = t
-			continue
-		}
-		t, err := ParseColumnType(name)
-		if err != nil {
-			return nil, fmt.Errorf("schema: %w", err)
-		}
-		types[i] = t
-	}
-	return types, nil
 }
 
 // useTypes sets the types of the columns of a schema that a Decoder begins with.
@@ -160,7 +110,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 	case is == learner.CategoryColumn && v.kind == text:
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
 	case is == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
-		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
+		return learner.Category(xxhash.Sum64String(decimal.Canonical(v.text, v.num))), t, nil
 	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
 		return v.num, t, nil
 	case is == learner.TimeColumn && d.formats != nil && (v.kind == text || v.kind == num):

@@ -2,9 +2,10 @@ package decode
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/ingest/join"
@@ -37,6 +38,9 @@ type Config struct {
 
 	// Windows are columns that are statistics of the earlier records of a key.
 	Windows []Window `json:"windows,omitempty"`
+
+	// Tables are compacted topics whose rows add columns to records. See Decoder.SetTables.
+	Tables []Table `json:"tables,omitempty"`
 
 	// Sparse is for records of very many columns, most of which they leave out: each input
 	// is hashed by its name, and the columns of a row are Projections of all of them. An input
@@ -75,6 +79,7 @@ type Config struct {
 }
 
 const (
+	maxAbs       = 1e30 // of an input or a label
 	maxWeight    = 1e6
 	maxClassName = 256 // bytes
 )
@@ -91,7 +96,7 @@ func (c Config) withDefaults() Config {
 		c.MaxColumns = 100_000
 	}
 	if c.MaxAbs == 0 {
-		c.MaxAbs = 1e30
+		c.MaxAbs = maxAbs
 	}
 	if c.Missing == "" {
 		c.Missing = "quarantine"
@@ -165,6 +170,9 @@ func (c Config) Effective() (Config, error) {
 			return c, err
 		}
 	}
+	if err := c.checkTables(); err != nil {
+		return c, err
+	}
 	if len(c.Types) == 0 {
 		c.Types = nil
 	}
@@ -193,77 +201,36 @@ func (c Config) AsJSON() Config {
 // Targets returns the number of targets of a label.
 func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
-// Schema is what the records so far have determined. A Schema that a Decoder has
-// returned never changes.
-type Schema struct {
-	Columns []string `json:"columns"` // inputs in the order of a row: sorted, or "0", "1", … by number
-	Task    string   `json:"task"`    // a learner.Task
-	Classes []string `json:"classes"` // in the order in which they appeared
-
-	// Types are the types of the columns, empty for one without a value so far; nil if
-	// all are numeric.
-	Types []string `json:"types,omitempty"`
-
-	// Writers are the schemas of the registry that the records have needed, in the order in
-	// which they did.
-	Writers []Writer `json:"writers,omitempty"`
-
-	// Arriving are fields that become columns if they come often enough.
-	Arriving []Arriving `json:"arriving,omitempty"`
-
-	// Adopted are columns after Columns, with their types, that the records have and the model
-	// does not. A Decoder has none: see First and Whole.
-	Adopted      []string `json:"adopted,omitempty"`
-	AdoptedTypes []string `json:"adopted_types,omitempty"`
-}
-
-// order puts column names in the order of a row: by bytes, unless they are the
-// indices 0 to n-1, which go by number.
-func order(names []string) {
-	slices.Sort(names)
-	if len(names) <= 10 {
-		return // the same either way
-	}
-	seen := make([]bool, len(names))
-	for _, name := range names {
-		i, ok := index(name)
-		if !ok || i >= len(names) || seen[i] {
-			return
-		}
-		seen[i] = true
-	}
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-}
-
-// index reads a name that strconv.Itoa wrote.
-func index(name string) (int, bool) {
-	i, err := strconv.Atoi(name)
-	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
-}
-
-// indexed reports whether the columns are those of the form {"x":[…]}.
-func indexed(columns []string) bool {
-	for i, name := range columns {
-		if k, ok := index(name); !ok || k != i {
-			return false
-		}
-	}
-	return true
-}
-
-// repeated returns a name that occurs twice in sorted names.
-func repeated(sorted []string) (string, bool) {
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return sorted[i], true
-		}
-	}
-	return "", false
-}
-
 // Version is that of the decoder. A log is decoded again by programs of its own
 // version only, so it grows by one with every change after which the same records
 // are read as other rows, or one of them is refused or not.
 const Version = 1
+
+// checkLate checks Late. The field with the key is no input unless it is declared as one.
+func (c *Config) checkLate() error {
+	if err := c.Late.Check(); err != nil {
+		return err
+	}
+	f, err := recordFormat(c.Format)
+	if err != nil {
+		return err
+	}
+	path, field := join.Field(c.Late.Key)
+	json := f.name == jsonFormat.name
+	switch {
+	case c.Task == learner.Novelty:
+		return errors.New("input.labels: task novelty learns without labels")
+	case !json && (field || c.Late.Time != "" || c.Late.Topic == ""):
+		return fmt.Errorf("input.labels: records of format %s need a topic of labels, and a key that is input.key, the key of the record or a header", f.name)
+	case c.Late.Label == "" && c.Label == "" && c.Labels == nil:
+		return errors.New("input.labels: set input.label to the field that has the label")
+	case c.Labels != nil && (c.Late.Timeout != "" || c.Late.Label != ""):
+		return errors.New("input.labels: on_timeout and field are for one label: want drop, and no field, with several fields in input.label")
+	}
+	if _, declared := c.Types[path]; field && !declared && !slices.Contains(c.Columns, path) && path != c.Key {
+		types := map[string]string{path: ID}
+		maps.Copy(types, c.Types)
+		c.Types = types
+	}
+	return nil
+}

@@ -4,12 +4,12 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -18,7 +18,7 @@ import (
 var csvFormat = format{
 	name:      "csv",
 	looksLike: func([]byte) bool { return true },
-	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newCSV(l, d) },
+	open:      func(l *source.Limited, d *Decoder) (rows, error) { return newCSV(l, d) },
 	examples:  []string{"age,amount,y\n41,12.5,ok\n33,1e3,bad\n"},
 }
 
@@ -27,7 +27,7 @@ var csvFormat = format{
 // none.
 type csvRows struct {
 	in         *csvline.Reader
-	limited    *limitedReader
+	limited    *source.Limited
 	d          *Decoder
 	header     []string
 	names      [][]byte // of the inputs; nil for the labels, key and weight
@@ -35,13 +35,17 @@ type csvRows struct {
 	key, w     int      // likewise
 	textLabels bool
 	types      []learner.ColumnType // of each column, as far as the first rows tell
-	place      []int                // of each column among the inputs, -1 for others; nil if they are not the columns of placed
+	comma      byte
+	values     []float64 // of the inputs of a row that split has read
+	scanned    bool      // it has read the last row
+	place      []int     // of each column among the inputs, -1 for others; nil if they are not the columns of placed
 	placed     *Schema
 }
 
-func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
-	head, _ := l.r.Peek(headBytes)
-	c := &csvRows{in: csvline.NewReader(l, separator(head)), limited: l, d: d}
+func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
+	head, _ := l.From.Peek(source.HeadBytes)
+	comma := separator(head)
+	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, comma: byte(comma)}
 	header, _, err := c.in.Read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
@@ -129,12 +133,16 @@ func (c *csvRows) find(name, what string) (int, error) {
 }
 
 func (c *csvRows) read() (line, error) {
-	c.limited.n = 0
+	c.limited.NextRow()
+	c.scanned = false
 	cells, number, err := c.in.Read()
 	if err != nil {
 		return unreadable(err)
 	}
-	l := line{cells: cells, number: number}
+	l := line{cells: cells, number: number, scanned: c.scanned}
+	if c.scanned {
+		return l, nil
+	}
 	if len(cells) != len(c.header) {
 		l.err = bad("csv", "%d cells, but the header has %d", len(cells), len(c.header))
 		return l, nil
@@ -179,7 +187,7 @@ func (c *csvRows) learn(look []line, textLabels bool) error {
 		return err
 	}
 	c.use()
-	c.in.Reuse = true // there is one row at a time from here on
+	c.in.Reuse, c.in.Split = true, c.split // there is one row at a time from here on
 	return nil
 }
 
@@ -187,7 +195,9 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 	d := c.d
 	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
 	r := record{form: object}
-	if c.direct(l.cells) {
+	if l.scanned {
+		d.x, r.form = append(d.x, c.values...), settled
+	} else if c.direct(l.cells) {
 		r.form = settled
 	} else {
 		for i, s := range l.cells {
@@ -280,65 +290,4 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
 	}
 	return append(dst, '}'), err
-}
-
-// direct puts the cells of a row whose inputs are the columns, all numbers, into Decoder.x at
-// once. It reports false if the row has something else, which is then read in the other way.
-func (c *csvRows) direct(cells []string) bool {
-	d := c.d
-	if !d.plain() {
-		return false
-	}
-	if c.placed != d.schema {
-		c.placed, c.place = d.schema, c.places()
-	}
-	if c.place == nil {
-		return false
-	}
-	n := len(d.schema.Columns)
-	if cap(d.x) < n {
-		d.x = make([]float64, n)
-	}
-	x := d.x[:n]
-	for i, k := range c.place {
-		if k < 0 {
-			continue
-		}
-		b := view(cells[i])
-		v, length := scanNumber(b)
-		if length == 0 || length != len(b) || math.Abs(v) > d.config.MaxAbs {
-			return false
-		}
-		x[k] = v
-	}
-	d.x = x
-	return true
-}
-
-// plain reports whether every column is a field with a number, and nothing else is made of
-// the fields of a record.
-func (d *Decoder) plain() bool {
-	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0
-}
-
-// places returns the column of the schema that each column of the file is, -1 for those that
-// are no inputs, or nil unless every column of the schema is there once.
-func (c *csvRows) places() []int {
-	place, inputs := make([]int, len(c.names)), 0
-	for i, name := range c.names {
-		place[i] = -1
-		if name == nil {
-			continue
-		}
-		k, ok := c.d.column[string(name)]
-		if !ok {
-			return nil
-		}
-		place[i] = k
-		inputs++
-	}
-	if inputs != len(c.d.schema.Columns) {
-		return nil
-	}
-	return place
 }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -60,6 +62,7 @@ type Decoder struct {
 	pairs []pair
 
 	windows windows
+	tables  []enrichment // see SetTables
 
 	hashed learner.Sparse // inputs, with Config.Sparse
 	pieces []byte         // scratch, of names and texts together
@@ -135,7 +138,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 		s.Columns = c.expand(c.Columns)
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
-	} else if err := c.hasWindows(s.Columns); err != nil {
+	} else if err := cmp.Or(c.hasWindows(s.Columns), c.hasTables(s.Columns)); err != nil {
 		return nil, err
 	}
 	if len(s.Classes) > c.MaxClasses {
@@ -218,6 +221,11 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	if err != nil {
 		return Row{}, err
 	}
+	if d.tables != nil {
+		if err := d.enrich(&r); err != nil {
+			return Row{}, err
+		}
+	}
 	row, err := d.row(r)
 	if err != nil && err.Stage == "json" {
 		err.Stage = d.format.name
@@ -256,15 +264,16 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	if err != nil {
 		return row, err
 	}
+	most, above := d.config.MaxAbs, d.config.Above
 	for i, v := range d.x {
 		if d.config.Sparse {
 			break // hash has compared the inputs themselves
 		}
-		if math.Abs(v) > d.config.MaxAbs {
-			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), d.config.MaxAbs)
+		if math.Abs(v) > most {
+			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), most)
 		}
-		if d.config.Above != 0 && v <= d.config.Above {
-			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(d.config.Above))
+		if above != 0 && v <= above {
+			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(above))
 		}
 	}
 	if err := d.checkWindowTypes(columns); err != nil {
@@ -299,24 +308,20 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	return row, nil
 }
 
-func (d *Decoder) weight(v value) (float64, *Error) {
+func (d *Decoder) checkJSON(b []byte) *Error {
 	switch {
-	case v.kind == absent:
-		return 1, nil
-	case v.kind != num:
-		return 0, bad("weight", "it is %v, want a number", v)
-	case !(v.num > 0 && v.num <= maxWeight):
-		return 0, bad("weight", "it is %v: want more than 0, and at most %d", v, int(maxWeight))
+	case len(b) > d.config.MaxBytes:
+		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
+	case len(b) == 0:
+		return bad("json", "the value is empty")
+	case !utf8.Valid(b):
+		return bad("json", "it is not valid UTF-8")
 	}
-	return v.num, nil
+	return nil
 }
 
-func (d *Decoder) key(v value) ([]byte, *Error) {
-	switch v.kind {
-	case absent, null:
-		return nil, nil
-	case text, num:
-		return v.text, nil
-	}
-	return nil, bad("key", "it is %v, want text or a number", v)
-}
+// Late returns how labels that come later are joined; nil if they come with their rows.
+func (d *Decoder) Late() *join.Config { return d.config.Late }
+
+// KeyField returns the field that has the key of a record, empty for none.
+func (d *Decoder) KeyField() string { return d.config.Key }

@@ -10,7 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/accrete-ml/accrete/ingest/decode/npy"
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -29,7 +30,7 @@ type File struct {
 	why    string
 	close  func() error
 
-	bytes *countedReader // of the file; nil if its size is unknown
+	bytes *source.Counted // of the file; nil if its size is unknown
 	size  int64
 }
 
@@ -39,6 +40,8 @@ type line struct {
 	cells  []string // CSV: as many as the header has
 	text   []byte   // LIBSVM and JSON
 	err    *Error   // it could not even be split
+
+	scanned bool // CSV: its inputs have been read as well
 }
 
 // rows reads the rows of a file of some format.
@@ -48,6 +51,16 @@ type rows interface {
 	learn(look []line, textLabels bool) error   // is called once with the first rows; textLabels: labels are text even if they look like numbers
 	decode(l line) (Row, *Error)                // decodes it
 	record(dst []byte, l line) ([]byte, *Error) // appends the JSON record that decodes to the same
+}
+
+// lines reads rows that are a line each.
+type lines struct{ source.Lines }
+
+func newLines(l *source.Limited) lines { return lines{source.NewLines(l)} }
+
+func (j *lines) read() (l line, err error) {
+	l.text, l.number, err = j.Line()
+	return l, err
 }
 
 // lookAhead is the number of rows that Open reads to determine the task and, for
@@ -74,7 +87,7 @@ func Open(path string, c Config, s Schema) (*File, error) {
 		in.Close()
 		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
 	}
-	f := &File{name: path, close: in.Close, bytes: &countedReader{r: in}}
+	f := &File{name: path, close: in.Close, bytes: &source.Counted{From: in}}
 	if info, err := in.Stat(); err == nil {
 		f.size = info.Size()
 	}
@@ -95,12 +108,12 @@ func Read(in io.Reader, name string, c Config, s Schema) (*File, error) {
 }
 
 func (f *File) open(in io.Reader, c Config, s Schema) error {
-	limited := &limitedReader{}
+	limited := &source.Limited{}
 	b := bufio.NewReaderSize(in, 64<<10)
 	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
 		z, err := gzip.NewReader(b)
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = errCut
+			err = source.ErrCut
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -110,10 +123,10 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	if bom, _ := b.Peek(3); string(bom) == "\xef\xbb\xbf" {
 		b.Discard(3)
 	}
-	limited.r = b
-	head, err := b.Peek(headBytes)
+	limited.From = b
+	head, err := b.Peek(source.HeadBytes)
 	if errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {
-		return fmt.Errorf("%s: %w", f.name, errCut)
+		return fmt.Errorf("%s: %w", f.name, source.ErrCut)
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
 		if err != nil && err != io.EOF {
@@ -121,7 +134,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		}
 		return fmt.Errorf("%s is empty", f.name)
 	}
-	if err := foreign(head); err != nil {
+	if err := source.Foreign(head); err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	format, err := fileFormat(c.Format, head)
@@ -147,40 +160,6 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	}
 	return nil
 }
-
-// headBytes is the size of the beginning of a file that tells its format.
-const headBytes = 32 << 10
-
-// foreign returns what to do with a file that begins as those of some other formats do.
-func foreign(head []byte) error {
-	start := bytes.TrimSpace(head)
-	switch {
-	case bytes.HasPrefix(head, []byte(npy.Magic)):
-		return nil
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return errors.New("it is a ZIP archive, as spreadsheets are: save it as CSV")
-	case bytes.HasPrefix(head, []byte("\x89ACRT")):
-		return errors.New("it is a snapshot of a model: want a file of rows")
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return errors.New("it is a Parquet file: give a command its path, or convert it to CSV or JSON lines")
-	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
-		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
-	case isBinary(head):
-		return errors.New("it is a binary file: want CSV with a header, LIBSVM or JSON lines, plain or gzipped")
-	}
-	return nil
-}
-
-// isBinary reports whether the first line has control characters that no text has.
-func isBinary(head []byte) bool {
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.ContainsFunc(first, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\f' && r != '\v' })
-}
-
-// errCut is the error of a compressed file that has no end.
-var errCut = errors.New("the compressed file ends early: it is truncated")
 
 // TextLabels is the reason that Task returns if a topic of the same records would
 // be a classification as well.
@@ -209,11 +188,11 @@ func (f *File) look() error {
 			continue
 		}
 		labels++
-		if v, _, ok := number(s); ok {
+		if v, _, ok := decimal.Parse(s); ok {
 			numbers++
 			whole = whole && v == float64(int64(v))
 			if len(different) <= maxWholeLabels {
-				different[canonical([]byte(s), v)] = true
+				different[decimal.Canonical([]byte(s), v)] = true
 			}
 		}
 	}
@@ -261,19 +240,7 @@ func (f *File) Share() float64 {
 	if f.bytes == nil || f.size <= 0 {
 		return 0
 	}
-	return float64(f.bytes.n) / float64(f.size)
-}
-
-// countedReader counts the bytes that are read.
-type countedReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
+	return float64(f.bytes.N) / float64(f.size)
 }
 
 // Line returns the number of the line in which the current row begins.

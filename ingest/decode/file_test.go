@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 	"pgregory.net/rapid"
 )
@@ -277,7 +278,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 			if errRow == io.EOF {
 				return
 			}
-			want := fmt.Sprintf("%x %v %v %q", bits(row.X), row.Label, row.Weight, row.Key)
+			want := fmt.Sprintf("%x %v %v %q", bitsOf(row.X), row.Label, row.Weight, row.Key)
 			record, err := f.Record(nil)
 			if err != nil {
 				if errRow == nil {
@@ -289,7 +290,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 				t.Fatalf("line %d: not JSON: %s", f.Line(), record)
 			}
 			back, errBack := d.Decode(record)
-			got := fmt.Sprintf("%x %v %v %q", bits(back.X), back.Label, back.Weight, back.Key)
+			got := fmt.Sprintf("%x %v %v %q", bitsOf(back.X), back.Label, back.Weight, back.Key)
 			if (errRow == nil) != (errBack == nil) || got != want {
 				t.Fatalf("line %d: %s %v\n%s gives %s %v", f.Line(), want, errRow, record, got, errBack)
 			}
@@ -302,7 +303,7 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 	})
 }
 
-func bits(x []float64) []uint64 {
+func bitsOf(x []float64) []uint64 {
 	b := make([]uint64, len(x))
 	for i, v := range x {
 		b[i] = math.Float64bits(v)
@@ -330,8 +331,8 @@ func TestEndlessRowIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Next(); !errors.Is(err, errLongRow) {
-		t.Errorf("%v, want %v", err, errLongRow)
+	if _, err := f.Next(); !errors.Is(err, source.ErrLongRow) {
+		t.Errorf("%v, want %v", err, source.ErrLongRow)
 	}
 }
 
@@ -347,8 +348,8 @@ func TestCutOffGzipIsAnError(t *testing.T) {
 	for err == nil {
 		_, err = f.Next()
 	}
-	if !errors.Is(err, errCut) {
-		t.Errorf("%v, want %v", err, errCut)
+	if !errors.Is(err, source.ErrCut) {
+		t.Errorf("%v, want %v", err, source.ErrCut)
 	}
 }
 

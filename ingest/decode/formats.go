@@ -43,6 +43,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest/decode/leaf"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
@@ -60,7 +61,7 @@ type format struct {
 	looksLike func(first []byte) bool
 
 	// open reads the rows of a file; nil if the format is for records only.
-	open func(*limitedReader, *Decoder) (rows, error)
+	open func(*source.Limited, *Decoder) (rows, error)
 
 	// alone is set if a row can be decoded without having seen others, so that a
 	// file is read as a topic is.
@@ -205,14 +206,14 @@ var jsonSchemaFormat = format{
 }
 
 func (d *Decoder) parseJSONSchema() (r record, err *Error) {
-	f, err := d.frame(d.scan.b, d.header)
+	_, body, err := d.frame(d.scan.b, d.header)
 	if err != nil {
 		return r, err
 	}
-	if !utf8.Valid(f.body) {
+	if !utf8.Valid(body) {
 		return r, bad("json", "it is not valid UTF-8")
 	}
-	d.scan.b = f.body
+	d.scan.b = body
 	return d.parseJSON()
 }
 

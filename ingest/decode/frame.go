@@ -1,17 +1,15 @@
 package decode
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"strconv"
 
+	"github.com/accrete-ml/accrete/ingest/decode/framing"
 	"github.com/accrete-ml/accrete/ingest/decode/leaf"
 )
 
 // SchemaHeader is the header of a record that names the schema of its value, instead of the
 // first bytes of the value.
-const SchemaHeader = "__value_schema_id"
+const SchemaHeader = framing.Header
 
 // A Writer is a schema of a registry with which records are written. The text is all that
 // there is to know of it: it refers to no other schema.
@@ -35,93 +33,13 @@ type plan interface {
 	List() bool   // in a list x
 }
 
-// framed is what the registry's framing of a record says.
-type framed struct {
-	head []byte // the bytes that say it
-	body []byte
-}
-
-const (
-	byID   = 0 // the first byte, before the four bytes of an id
-	byGUID = 1 // before the 16 bytes of a GUID
-)
-
-// frame splits the value of a record. Where the header is missing, the value begins with the
-// id.
-func (d *Decoder) frame(value, header []byte) (f framed, err *Error) {
-	b := header
-	if b == nil {
-		b = value
-		if len(b) > 0 && b[0] != byID {
-			return f, bad("schema", "the value does not begin with the id of a schema: its first byte is %#02x, want 0", b[0])
-		}
+// frame cuts the value of a record into what names its schema and the rest.
+func (d *Decoder) frame(value, header []byte) (head framing.Head, body []byte, err *Error) {
+	head, body, invalid := framing.Cut(value, header, d.format.indexed)
+	if invalid != nil {
+		err = bad("schema", "%s", invalid.Error())
 	}
-	n := 1 + 4
-	switch {
-	case len(b) > 0 && b[0] == byGUID:
-		n = 1 + 16
-	case len(b) > 0 && b[0] != byID:
-		return f, bad("schema", "the header %s begins with %#02x, want 0 or 1", SchemaHeader, b[0])
-	}
-	if len(b) < n {
-		return f, bad("schema", "%d bytes, fewer than the id of a schema has", len(b))
-	}
-	if d.format.indexed {
-		k, ok := indexLength(b[n:])
-		if !ok {
-			return f, bad("schema", "the index of the message is cut off")
-		}
-		n += k
-	}
-	f.head, f.body = b[:n], value
-	if header == nil {
-		f.body = value[n:]
-	}
-	return f, nil
-}
-
-// indexLength returns the size of the path to a message, which is a number of indices and
-// the indices, each a zigzag integer.
-func indexLength(b []byte) (n int, ok bool) {
-	count, n := binary.Varint(b)
-	if n <= 0 || count < 0 || count > int64(len(b)) {
-		return 0, false
-	}
-	for range count {
-		_, k := binary.Varint(b[n:])
-		if k <= 0 {
-			return 0, false
-		}
-		n += k
-	}
-	return n, true
-}
-
-// messageIndex returns the path to a message; nil for the first one.
-func messageIndex(head []byte) (path []int) {
-	at := 1 + 4
-	if head[0] == byGUID {
-		at = 1 + 16
-	}
-	if at == len(head) {
-		return nil
-	}
-	count, n := binary.Varint(head[at:])
-	for at += n; count > 0; count-- {
-		i, n := binary.Varint(head[at:])
-		path = append(path, int(i))
-		at += n
-	}
-	return path
-}
-
-// schemaID returns the id in a head, as a Writer has it.
-func schemaID(head []byte) string {
-	if head[0] == byID {
-		return strconv.FormatUint(uint64(binary.BigEndian.Uint32(head[1:])), 10)
-	}
-	g := hex.EncodeToString(head[1:17])
-	return g[:8] + "-" + g[8:12] + "-" + g[12:16] + "-" + g[16:20] + "-" + g[20:]
+	return head, body, err
 }
 
 // Framed reports whether records name schemas.
@@ -135,11 +53,11 @@ func (d *Decoder) Unknown(value, header []byte) (id string, unknown bool) {
 	if !d.config.Framed || d.format.compile == nil || len(value) > d.config.MaxBytes {
 		return "", false
 	}
-	f, err := d.frame(value, header)
-	if err != nil || d.plans[string(f.head)].plan != nil {
+	head, _, err := d.frame(value, header)
+	if err != nil || d.plans[string(head)].plan != nil {
 		return "", false
 	}
-	id = schemaID(f.head)
+	id = head.ID()
 	return id, d.writer(id) == nil
 }
 
@@ -183,25 +101,25 @@ func (d *Decoder) body() (plan, []byte, *Error) {
 		p := d.compiled("", func() (Writer, []int, *Error) { return Writer{Text: d.config.Reader}, nil, nil })
 		return p.plan, d.scan.b, p.err
 	}
-	f, err := d.frame(d.scan.b, d.header)
+	head, body, err := d.frame(d.scan.b, d.header)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p, ok := d.plans[string(f.head)]; ok {
-		return p.plan, f.body, p.err
+	if p, ok := d.plans[string(head)]; ok {
+		return p.plan, body, p.err
 	}
-	id := schemaID(f.head)
+	id := head.ID()
 	w := d.writer(id)
 	if w == nil {
 		return nil, nil, bad("schema", "the registry has no schema %s", id)
 	}
-	p := d.compiled(string(f.head), func() (Writer, []int, *Error) {
+	p := d.compiled(string(head), func() (Writer, []int, *Error) {
 		if w.Type != d.format.schemaType {
 			return *w, nil, bad("schema", "schema %s is of type %.20q, want %s", id, w.Type, d.format.schemaType)
 		}
-		return *w, messageIndex(f.head), nil
+		return *w, head.Path(), nil
 	})
-	return p.plan, f.body, p.err
+	return p.plan, body, p.err
 }
 
 // checkSchema checks that the schema of a configuration is there and can be read.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
@@ -41,7 +42,7 @@ func (t *tally) add(cell string) {
 		return
 	}
 	t.values++
-	if _, _, ok := number(cell); ok {
+	if _, _, ok := decimal.Parse(cell); ok {
 		t.numbers++
 	} else if booleanCell(cell) != "" {
 		t.booleans++
@@ -186,7 +187,7 @@ func decimalComma(cell string) bool {
 	if !found || before == "" || after == "" || strings.Contains(after, ",") {
 		return false
 	}
-	_, _, ok := number(before + "." + after)
+	_, _, ok := decimal.Parse(before + "." + after)
 	return ok
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 )
 
 // scanner reads one JSON value. The bytes must be valid UTF-8.
@@ -122,7 +124,7 @@ func (s *scanner) value() (value, *Error) {
 		b, err := s.string()
 		return value{kind: text, text: b}, err
 	case (c == '-' || c-'0' <= 9) && !bytes.HasPrefix(s.b[s.i:], []byte("-Inf")):
-		v, n := scanNumber(s.b[s.i:])
+		v, n := decimal.Scan(s.b[s.i:])
 		if n == 0 {
 			return value{}, bad("json", "invalid number at byte %d", s.i)
 		}

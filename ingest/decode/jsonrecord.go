@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -15,7 +16,7 @@ var jsonFormat = format{
 	name:      "json",
 	parse:     (*Decoder).parseJSON,
 	looksLike: func(first []byte) bool { return first[0] == '{' },
-	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newJSONRows(l, d), nil },
+	open:      func(l *source.Limited, d *Decoder) (rows, error) { return newJSONRows(l, d), nil },
 	alone:     true,
 	examples: []string{
 		`{"x":[0.5,1.2],"y":1}`,
@@ -163,9 +164,9 @@ type jsonRows struct {
 	d *Decoder
 }
 
-func newJSONRows(l *limitedReader, d *Decoder) *jsonRows {
+func newJSONRows(l *source.Limited, d *Decoder) *jsonRows {
 	j := &jsonRows{newLines(l), d}
-	j.reuse = true // no row is looked at ahead
+	j.Reuse = true // no row is looked at ahead
 	return j
 }
 

@@ -2,7 +2,9 @@ package decode
 
 import (
 	"math"
+	"slices"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -56,8 +58,8 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 		if math.IsInf(v.num, 0) {
 			return l, "", bad("label", "it is out of range for a float64")
 		}
-		if !plainDigits(v.text) {
-			return d.classify([]byte(canonical(v.text, v.num)))
+		if !decimal.IsDigits(v.text) {
+			return d.classify([]byte(decimal.Canonical(v.text, v.num)))
 		}
 	default:
 		if d.task == learner.Regression {
@@ -88,17 +90,6 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 	return learner.Label{Task: learner.Regression, Value: d.more[0], More: d.more[1:]}, nil
 }
 
-// plainDigits says whether a number is its own canonical form, which nearly
-// all are that name classes.
-func plainDigits(b []byte) bool {
-	for _, c := range b {
-		if c-'0' > 9 {
-			return false
-		}
-	}
-	return len(b) < 16
-}
-
 func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Error) {
 	i, ok := d.class[string(name)]
 	if !ok {
@@ -113,4 +104,124 @@ func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Err
 		i, class = len(d.schema.Classes), string(name)
 	}
 	return learner.Label{Task: learner.Classification, Class: i}, class, nil
+}
+
+func (d *Decoder) weight(v value) (float64, *Error) {
+	switch {
+	case v.kind == absent:
+		return 1, nil
+	case v.kind != num:
+		return 0, bad("weight", "it is %v, want a number", v)
+	case !(v.num > 0 && v.num <= maxWeight):
+		return 0, bad("weight", "it is %v: want more than 0, and at most %d", v, int(maxWeight))
+	}
+	return v.num, nil
+}
+
+func (d *Decoder) key(v value) ([]byte, *Error) {
+	switch v.kind {
+	case absent, null:
+		return nil, nil
+	case text, num:
+		return v.text, nil
+	}
+	return nil, bad("key", "it is %v, want text or a number", v)
+}
+
+// LateLabel decodes a record that has a label alone: JSON, with the label in the field that
+// Config.Late names, or in those of Config.Labels. Its error is an *Error.
+func (d *Decoder) LateLabel(b []byte) (learner.Label, error) {
+	label, err := d.lateLabel(b)
+	if err != nil {
+		return learner.Label{}, err
+	}
+	return label, nil
+}
+
+func (d *Decoder) lateLabel(b []byte) (label learner.Label, err *Error) {
+	if err := d.checkJSON(b); err != nil {
+		return label, err
+	}
+	d.fresh = d.fresh[:0] // of a record that was rejected
+	class := ""
+	if d.config.Labels != nil {
+		d.noLabels()
+		for i, name := range d.config.Labels {
+			if d.many[i], err = valueAt(b, name); err != nil {
+				return label, err
+			}
+		}
+		label, err = d.labels()
+	} else {
+		var v value
+		if v, err = valueAt(b, d.labelField()); err == nil {
+			label, class, err = d.label(v)
+		}
+	}
+	switch {
+	case err != nil:
+		return label, err
+	case label.Task == learner.Auto:
+		return label, bad("label", "there is none")
+	}
+	d.settle(nil, label.Task, class)
+	return label, nil
+}
+
+// labelField returns the field that has the label of a record with a label alone.
+func (d *Decoder) labelField() string {
+	if d.config.Late.Label != "" {
+		return d.config.Late.Label
+	}
+	return d.config.Label
+}
+
+// TimeoutLabel returns the label with the text or number that Config.Late has for rows
+// without one, and none if it has none. A class becomes known with it.
+func (d *Decoder) TimeoutLabel() (learner.Label, error) {
+	s := []byte(d.config.Late.Timeout)
+	if len(s) == 0 {
+		return learner.Label{}, nil
+	}
+	v := value{kind: text, text: s}
+	if x, n := decimal.Scan(s); n == len(s) {
+		v = value{kind: num, num: x, text: s}
+	} else if w := string(s); w == "true" || w == "false" {
+		v.kind = boolean
+	}
+	if v.kind == num && d.task == learner.Classification && d.config.Task != learner.Classification {
+		v.kind = text
+	}
+	label, class, err := d.label(v)
+	if err != nil {
+		return learner.Label{}, err
+	}
+	d.settle(nil, label.Task, class)
+	return label, nil
+}
+
+// LabelAlone reports whether a record of the topic of features has a label and no inputs, so
+// that it is one for LateLabel.
+func (d *Decoder) LabelAlone(b []byte) bool {
+	if d.config.Late.Topic != "" || d.checkJSON(b) != nil {
+		return false
+	}
+	known := d.config.Late
+	s := scanner{b: b}
+	found, alone := false, true
+	err := s.members(func(key []byte) *Error {
+		name := string(key)
+		_, column := d.column[name]
+		switch {
+		case name == d.labelField():
+			found = s.peek() != 'n'
+		case d.config.Labels != nil && slices.Contains(d.config.Labels, name):
+			found = found || s.peek() != 'n'
+		case name == known.Key || name == known.LabelKey || name == known.Time || name == d.config.Key:
+		case len(d.schema.Columns) == 0, column, d.inner[name], name == "x" || name == "features":
+			alone = false
+		}
+		return s.skipTo(maxDepth)
+	})
+	return err == nil && found && alone
 }

@@ -1,13 +1,13 @@
 package decode
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"unsafe"
+
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 )
 
 var libsvmFormat = format{
@@ -28,7 +28,7 @@ func looksLikeLIBSVM(first []byte) bool {
 	return found && numbered
 }
 
-func newLIBSVM(l *limitedReader, d *Decoder) (rows, error) {
+func newLIBSVM(l *source.Limited, d *Decoder) (rows, error) {
 	if n := len(d.config.Labels); n > 0 {
 		return nil, fmt.Errorf("a LIBSVM file has one label per line, but %d are configured: convert it to CSV or JSON", n)
 	}
@@ -69,7 +69,7 @@ func (s *libsvmRows) label(l line) string {
 
 func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
-	s.reuse = true // there is one row at a time from here on
+	s.Reuse = true // there is one row at a time from here on
 	d := s.d
 	if d.config.Sparse {
 		return nil
@@ -82,6 +82,10 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	}
 	highest := 0
 	for _, l := range look {
+		if i, ok := highestIndex(l.text); ok {
+			highest = max(highest, i)
+			continue
+		}
 		s.entries(l.text, func(i int, _ string) *Error {
 			highest = max(highest, i)
 			return nil
@@ -200,6 +204,9 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 	}
 	d := s.d
 	d.x = slices.Grow(d.x[:0], len(d.schema.Columns))[:len(d.schema.Columns)]
+	if label, ok := s.direct(l.text); ok {
+		return d.row(record{form: array, label: label})
+	}
 	clear(d.x)
 	err := s.columns(l, func(i int, text string) *Error {
 		v := cell(text)
@@ -272,67 +279,4 @@ func ascii(b []byte) bool {
 		}
 	}
 	return true
-}
-
-// lines reads the lines of a stream that are not empty.
-type lines struct {
-	in      *bufio.Reader
-	limited *limitedReader
-	n       int
-	reuse   bool // a line is valid until the next one only
-	long    []byte
-}
-
-func newLines(l *limitedReader) lines { return lines{in: bufio.NewReaderSize(l, 64<<10), limited: l} }
-
-func (j *lines) read() (line, error) {
-	for {
-		j.limited.n = 0
-		b, err := j.next()
-		if err != nil && (err != io.EOF || len(b) == 0) {
-			return line{}, err
-		}
-		j.n++
-		if b = bytes.TrimSpace(b); len(b) > 0 {
-			if !j.reuse {
-				b = bytes.Clone(b)
-			}
-			return line{number: j.n, text: b}, nil
-		}
-	}
-}
-
-// next returns the next line with its end, in memory that the one after it takes.
-func (j *lines) next() ([]byte, error) {
-	b, err := j.in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return b, err
-	}
-	j.long = append(j.long[:0], b...)
-	for err == bufio.ErrBufferFull {
-		b, err = j.in.ReadSlice('\n')
-		j.long = append(j.long, b...)
-	}
-	return j.long, err
-}
-
-// limitedReader bounds the size of a row, which is read into memory as a whole.
-type limitedReader struct {
-	r *bufio.Reader
-	n int // bytes since the last row
-}
-
-const maxRow = 16 << 20
-
-var errLongRow = fmt.Errorf("row larger than %d MiB: is it a text file?", maxRow>>20)
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if l.n > maxRow {
-		return 0, errLongRow
-	}
-	n, err := l.r.Read(p)
-	if l.n += n; err == io.ErrUnexpectedEOF {
-		err = errCut
-	}
-	return n, err
 }

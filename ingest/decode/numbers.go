@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest/decode/npy"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -194,13 +195,13 @@ const npyExample = npy.Magic + "\x01\x00\x47\x00{'descr': '<f4', 'fortran_order'
 
 // npyRows are the rows of a table.
 type npyRows struct {
-	in    *limitedReader
+	in    *source.Limited
 	d     *Decoder
 	table *npy.Table
 	n     int
 }
 
-func newNPY(l *limitedReader, d *Decoder) (rows, error) {
+func newNPY(l *source.Limited, d *Decoder) (rows, error) {
 	table, err := npy.ReadHeader(l, d.config.MaxColumns)
 	if err != nil {
 		return nil, err
@@ -219,7 +220,7 @@ func (r *npyRows) read() (line, error) {
 	if r.n == r.table.Rows {
 		return line{}, io.EOF
 	}
-	r.in.n = 0
+	r.in.NextRow()
 	b := make([]byte, r.table.RowBytes())
 	if _, err := io.ReadFull(r.in, b); err != nil {
 		return line{}, fmt.Errorf("it ends in row %d of %d: it is truncated", r.n+1, r.table.Rows)

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -52,6 +53,65 @@ func TestRowsOfFilesAllocateNothing(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, next); n > 0 {
 			t.Errorf("%s: %v allocations a row", name, n)
 		}
+	}
+}
+
+// TestRowsReadAtOnceAreTheSame: lines of numbers are read in one go, and lines with a quote or
+// a comment are not. They are the same rows and errors otherwise.
+func TestRowsReadAtOnceAreTheSame(t *testing.T) {
+	odd := []string{"", "1#2", " 1", "1 ", "x", "01", "+1", ".5", "5.", "1e3", "-0", "1e999", "2e20", "0x1", "é", "1.2.3", "NaN", "-", "1:2", "12345678.12345678", "\t3"}
+	rng := rand.New(rand.NewPCG(5, 6))
+	var c, l [2]strings.Builder
+	for i := range c {
+		c[i].WriteString("a,y,b,k\n")
+	}
+	for i := range 3000 {
+		a, b, y, index := fmt.Sprintf("%.*f", i%19, rng.NormFloat64()), fmt.Sprint(rng.Float32()), fmt.Sprint(i%3), "2"
+		if i > 1100 {
+			for at, cell := range []*string{&a, &b, &y, &index} {
+				if rng.IntN(8) == 0 && (at > 0 || i%2 == 0) {
+					*cell = odd[rng.IntN(len(odd))]
+				}
+			}
+		}
+		fmt.Fprintf(&c[0], "%s,%s,%s,z%d\n", a, y, b, i%5)
+		fmt.Fprintf(&c[1], "%s,%s,%s,\"z%d\"\n", a, y, b, i%5)
+		fmt.Fprintf(&l[0], "%s 1:%s %s:%s\n", y, a, index, b)
+		fmt.Fprintf(&l[1], "%s 1:%s %s:%s #\n", y, a, index, b)
+	}
+	c[0].WriteString("1,2\n1,2,3,4,5\n1,1,2,z1")
+	c[1].WriteString("1,\"2\"\n1,2,3,4,\"5\"\n1,1,2,\"z1\"")
+	for name, texts := range map[string][2]string{"csv": {c[0].String(), c[1].String()}, "libsvm": {l[0].String(), l[1].String()}} {
+		for _, cfg := range []Config{{Task: 1}, {Task: 2}, {Task: 1, Missing: "zero"}, {Task: 1, MaxAbs: 1}} {
+			if name == "csv" {
+				cfg.Key = "k"
+			}
+			got, want := rowsOfFile(t, texts[0], cfg), rowsOfFile(t, texts[1], cfg)
+			for i, w := range want {
+				if got[i] != w {
+					t.Errorf("%s, %+v: row %d is %s, otherwise %s", name, cfg, i+1, got[i], w)
+				}
+			}
+		}
+	}
+}
+
+// rowsOfFile returns the rows and errors of a file, as text.
+func rowsOfFile(t *testing.T, text string, c Config) (all []string) {
+	f, err := Read(strings.NewReader(text), "file", c, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		r, err := f.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			all = append(all, err.Error())
+			continue
+		}
+		all = append(all, fmt.Sprintf("%x %v %v %s", r.X, r.Label, r.Weight, r.Key))
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 	"unsafe"
+
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 )
 
 // The kinds of a JSON value.
@@ -49,121 +52,11 @@ func (v value) String() string {
 	return v.kind.String()
 }
 
-// The powers of ten that a float64 holds exactly.
-var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// scanNumber reads the JSON number that b begins with: its value, and its
-// length, which is 0 if there is none. Beyond a float64 it is ±Inf.
-//
-// The value is strconv.ParseFloat's to the bit. Up to 2⁵³ and 22 decimals, one
-// division or product of exact numbers gives it without the call (Clinger 1990,
-// "How to read floating point numbers accurately").
-func scanNumber(b []byte) (v float64, n int) {
-	i := 0
-	negative := i < len(b) && b[i] == '-'
-	if negative {
-		i++
-	}
-	start := i
-	var m uint64
-	for i < len(b) && b[i]-'0' <= 9 {
-		m = m*10 + uint64(b[i]-'0')
-		i++
-	}
-	digits := i - start
-	if digits == 0 || b[start] == '0' && digits > 1 {
-		return 0, 0
-	}
-	exp := 0
-	if i < len(b) && b[i] == '.' {
-		i++
-		point := i
-		for i < len(b) && b[i]-'0' <= 9 {
-			m = m*10 + uint64(b[i]-'0')
-			i++
-		}
-		if i == point {
-			return 0, 0
-		}
-		digits += i - point
-		exp = point - i
-	}
-	plain := digits <= 19 // or m has overflowed
-	if i < len(b) && b[i]|0x20 == 'e' {
-		i++
-		plain = false
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		e := i
-		for i < len(b) && b[i]-'0' <= 9 {
-			i++
-		}
-		if i == e {
-			return 0, 0
-		}
-	}
-	if plain && m <= 1<<53 && exp >= -22 {
-		v = float64(m) / tens[-exp]
-		if negative {
-			v = -v
-		}
-		return v, i
-	}
-	return parseFloat(b[:i]), i
-}
-
-// parseFloat reads a number whose form has been checked.
-func parseFloat(b []byte) float64 {
-	v, _ := strconv.ParseFloat(unsafe.String(unsafe.SliceData(b), len(b)), 64) // ErrRange comes with ±Inf
-	return v
-}
-
-// number reads all of s as a decimal number in the looser spelling of files: a
-// plus sign, leading zeros, and a point without digits on one side are all
-// right. json reports whether s is a JSON number verbatim.
-func number(s string) (v float64, json, ok bool) {
-	b := view(s)
-	if v, n := scanNumber(b); n == len(s) && n > 0 {
-		return v, true, true
-	}
-	// Of what ParseFloat reads besides, hexadecimal, underscores, NaN and
-	// infinities are not numbers here.
-	for _, c := range b {
-		if c-'0' > 9 && c != '+' && c != '-' && c != '.' && c|0x20 != 'e' {
-			return 0, false, false
-		}
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil && !math.IsInf(v, 0) {
-		return 0, false, false
-	}
-	return v, false, true
-}
-
-// canonical is the one spelling of a number as the name of a class: 1, 1.0 and
-// 1e0 are one class.
-func canonical(text []byte, v float64) string {
-	whole := len(text) > 0
-	for i, c := range text {
-		whole = whole && (c-'0' <= 9 || i == 0 && c == '-')
-	}
-	switch {
-	case v == 0:
-		return "0" // and so is -0
-	case whole && math.Abs(v) >= 1<<53:
-		return string(text) // identifiers that a float64 would throw together
-	case v == math.Trunc(v) && math.Abs(v) < 1e21:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
 // respelled is a number of a file in JSON's spelling, as near as can be to its
 // own.
 func respelled(s string, v float64) value {
 	if s[0] == '+' {
-		if _, n := scanNumber([]byte(s[1:])); n == len(s)-1 && n > 0 {
+		if _, n := decimal.Scan([]byte(s[1:])); n == len(s)-1 && n > 0 {
 			return value{kind: num, num: v, text: []byte(s[1:])}
 		}
 	}
@@ -179,7 +72,7 @@ func cell(s string) value {
 	if s == "" {
 		return value{kind: null}
 	}
-	v, plain, ok := number(s)
+	v, plain, ok := decimal.Parse(s)
 	if !ok {
 		return value{kind: text, text: view(s)}
 	}
@@ -200,23 +93,107 @@ func labelCell(s string, asText bool) value {
 // spelled returns a number with its text, in the memory of d.
 func (d *Decoder) spelled(v float64) value {
 	from := len(d.scan.buf)
-	d.scan.buf = appendNumber(d.scan.buf, v)
+	d.scan.buf = decimal.Append(d.scan.buf, v)
 	return value{kind: num, num: v, text: d.scan.buf[from:len(d.scan.buf):len(d.scan.buf)]}
 }
 
 // spelled returns a number with its text.
-func spelled(v float64) value { return value{kind: num, num: v, text: appendNumber(nil, v)} }
-
-// appendNumber appends a number as in JSON; nothing for one that JSON does not have.
-func appendNumber(dst []byte, v float64) []byte {
-	switch {
-	case math.IsInf(v, 0), v != v:
-		return dst
-	case v == math.Trunc(v) && math.Abs(v) < 1e21:
-		return strconv.AppendFloat(dst, v, 'f', -1, 64)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
-}
+func spelled(v float64) value { return value{kind: num, num: v, text: decimal.Append(nil, v)} }
 
 // view returns the bytes of s, which must not be modified.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// appendRecord appends r, whose inputs by name are in d.list, as a JSON record.
+func (d *Decoder) appendRecord(dst []byte, r record) ([]byte, *Error) {
+	var err *Error
+	n := 0
+	put := func(name string, v value) {
+		if err != nil || v.kind == absent {
+			return
+		}
+		if v.kind == num && v.text == nil {
+			v = spelled(v.num)
+		}
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendText(dst, name); err == nil {
+			dst, err = appendValue(append(dst, ':'), v)
+		}
+	}
+	if r.form == array {
+		dst = append(dst, `{"x":[`...)
+		for i, v := range d.x {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			w := value{kind: null}
+			if !math.IsNaN(v) {
+				w = spelled(v)
+			}
+			if dst, err = appendValue(dst, w); err != nil {
+				return dst, err
+			}
+		}
+		dst = append(dst, ']')
+	} else {
+		dst = append(dst, `{"features":{`...)
+		for _, f := range d.list {
+			if !d.ignores(f.name) {
+				put(string(f.name), f.value)
+			}
+		}
+		dst = append(dst, '}')
+	}
+	n = 1
+	name := func(configured, usual string) string {
+		if configured != "" {
+			return configured
+		}
+		return usual
+	}
+	put(name(d.config.Label, "label"), r.label)
+	for i, field := range d.config.Labels {
+		put(field, d.many[i])
+	}
+	put(name(d.config.Weight, "weight"), r.weight)
+	put(name(d.config.Key, "key"), r.key)
+	return append(dst, '}'), err
+}
+
+// appendValue writes v as JSON.
+func appendValue(dst []byte, v value) ([]byte, *Error) {
+	switch v.kind {
+	case num, boolean:
+		return append(dst, v.text...), nil
+	case text:
+		return appendText(dst, v.text)
+	}
+	return append(dst, "null"...), nil
+}
+
+// appendText writes b as a JSON string.
+func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
+	b := []byte(s)
+	if !utf8.Valid(b) {
+		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
+	}
+	return appendName(dst, b), nil
+}
+
+// appendName appends a name as a JSON string.
+func appendName[T string | []byte](dst []byte, name T) []byte {
+	dst = append(dst, '"')
+	for _, c := range []byte(name) {
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = append(dst, `\u00`...)
+			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

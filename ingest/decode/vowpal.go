@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -41,11 +43,11 @@ func looksLikeVW(first []byte) bool {
 }
 
 func vwNumber(b []byte) (float64, bool) {
-	v, _, ok := number(unsafe.String(unsafe.SliceData(b), len(b)))
+	v, _, ok := decimal.Parse(unsafe.String(unsafe.SliceData(b), len(b)))
 	return v, ok
 }
 
-func newVW(l *limitedReader, d *Decoder) (rows, error) {
+func newVW(l *source.Limited, d *Decoder) (rows, error) {
 	if err := oneLabel(d.config); err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (s *vwRows) label(l line) string {
 
 func (s *vwRows) learn(look []line, textLabels bool) error {
 	s.textLabels = textLabels
-	s.reuse = true // there is one row at a time from here on
+	s.Reuse = true // there is one row at a time from here on
 	d := s.d
 	if len(d.schema.Columns) > 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/window"
 	"github.com/accrete-ml/accrete/learner"
@@ -273,7 +274,7 @@ func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 			return seconds, nil
 		}
 	case !time && v.kind == num:
-		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), nil
+		return learner.Category(xxhash.Sum64String(decimal.Canonical(v.text, v.num))), nil
 	case !time && (v.kind == text || v.kind == boolean):
 		return learner.Category(xxhash.Sum64(v.text)), nil
 	}

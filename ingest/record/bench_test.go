@@ -7,6 +7,19 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
+// A prediction takes no memory of its own: those of many records are pieces of one.
+func TestPredictionsAllocateNothing(t *testing.T) {
+	e := NewEncoder(ModelID{Name: "payments", Step: 123456}, []string{"a", "b"}, 1<<20)
+	for _, ms := range []int64{0, 1700000000000, 9e15, -9e15} {
+		in := &ingest.Record{Key: []byte("k"), Value: []byte(`{"amount":12.5}`), Offset: 123456789, Time: ms}
+		x := Example{Topic: "in", Record: in, Key: in.Key, Sequence: 5, Graded: true, Loss: .25, Label: learner.Label{Task: learner.Classification}, LabelName: "a"}
+		row := []float64{.123456789012345, .876543210987655}
+		if n := testing.AllocsPerRun(1000, func() { e.Record(x, learner.Classification, row) }); n > 0 {
+			t.Errorf("at %d ms: %v allocations a record", ms, n)
+		}
+	}
+}
+
 // BenchmarkPredictions encodes predictions of two and of ten classes and of a number, as a
 // learner publishes them.
 func BenchmarkPredictions(b *testing.B) {

@@ -15,13 +15,17 @@ var (
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
+// timeBytes is the size of a time in that layout with years of nine digits, which Kafka's
+// times reach, and with nanoseconds, which AppendFormat writes before it cuts them off.
+const timeBytes = len(timeLayout) + 5 + 6
+
 // headers returns the key and the headers of a prediction.
 func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	id := e.room(len(x.Topic) + 34)
 	id = append(append(id, x.Topic...), '-')
 	id = append(strconv.AppendInt(id, int64(x.Partition), 10), '-')
 	id = strconv.AppendInt(id, x.Record.Offset, 10)
-	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(e.room(len(timeLayout)), timeLayout)
+	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(e.room(timeBytes), timeLayout)
 	const most = 9
 	if len(e.entries) < most {
 		e.entries = make([]ingest.Header, slabHeaders)

@@ -206,13 +206,22 @@ func (f *file) option(o *option, n ast.Node) {
 		var list []string
 		for _, item := range n.Values {
 			text, ok := scalar(item)
-			if m, is := item.(*ast.MappingNode); is && o.path == "input.windows" {
-				w, err := window(m)
+			if m, is := item.(*ast.MappingNode); is {
+				var err error
+				switch o.path {
+				case "input.windows":
+					var w decode.Window
+					err = mapping(m, w.Set)
+					text, ok = w.String(), true
+				case "input.tables":
+					var t decode.Table
+					err = mapping(m, t.Set)
+					text, ok = t.String(), true
+				}
 				if err != nil {
 					f.add(item.GetToken(), "%s: %v", o.path, err)
 					return
 				}
-				text, ok = w, true
 			}
 			if !ok {
 				f.add(item.GetToken(), "%s: want a list of plain values", o.path)
@@ -228,6 +237,10 @@ func (f *file) option(o *option, n ast.Node) {
 	case *ast.MappingNode:
 		if o.path == "input.windows" {
 			f.add(n.GetToken(), "%s: want a list, such as [{key: card, of: amount, over: [1h, 7d]}]", o.path)
+			return
+		}
+		if o.path == "input.tables" {
+			f.add(n.GetToken(), "%s: want a list, such as [{topic: customers, key: customer_id, fields: [tier]}]", o.path)
 			return
 		}
 		if _, costs := o.field(c).Interface().(Costs); costs {

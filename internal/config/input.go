@@ -79,6 +79,12 @@ type Input struct {
 	// inputs are declared as id in input.columns. See docs/windows.md.
 	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
 
+	// Compacted topics whose newest record of a key is a row, with which records are enriched:
+	// the fields of the row become columns TOPIC.FIELD, null where there is no row. as: another
+	// name of the table. rows: the maximum number of rows, 100000 by default; of more, the one
+	// that was set first goes. See docs/tables.md.
+	Tables Tables `key:"tables" example:"{topic: customers, key: customer_id, fields: [tier, country]}"`
+
 	// For records of very many columns, such as words, of which most are absent or 0: a linear
 	// model of all inputs, hashed by their names to a table of 2 to the power of this, beside
 	// random features of a projection, from 8 to 24 bits; 0: every input is a column of its own.

@@ -206,6 +206,10 @@ func (c *Config) Values() []Value {
 			if list == nil {
 				v = []string{}
 			}
+		case Tables:
+			if list == nil {
+				v = []string{}
+			}
 		case []string:
 			if list == nil {
 				v = []string{}

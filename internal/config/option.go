@@ -141,6 +141,13 @@ func (o *option) set(c *Config, text string) error {
 		}
 		return o.setList(c, w)
 	}
+	if _, is := o.field(c).Interface().(Tables); is {
+		t, err := ParseTables(text)
+		if err != nil {
+			return err
+		}
+		return o.setList(c, t)
+	}
 	if o.takesList(c) {
 		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
 			return o.setList(c, []string{text}) // a single name is taken literally

@@ -26,6 +26,7 @@ func (c *Config) validate() Problems {
 	v.learner()
 	v.addresses()
 	v.windows()
+	v.tables()
 	v.topics()
 	v.formats()
 	v.labels()

@@ -29,52 +29,44 @@ func (w Windows) Of() (all []decode.Window) {
 }
 
 // ParseWindows reads the form that String writes.
-func ParseWindows(text string) (w Windows, err error) {
-	for item := range strings.SplitSeq(text, ";") {
-		if strings.TrimSpace(item) == "" {
-			continue
-		}
-		one, err := decode.ParseWindow(item)
-		if err != nil {
-			return nil, err
-		}
-		w = append(w, one.String())
-	}
-	return w, nil
+func ParseWindows(text string) (Windows, error) {
+	return parseItems(text, func(item string) (string, error) {
+		w, err := decode.ParseWindow(item)
+		return w.String(), err
+	})
 }
 
-// window reads a window from a mapping.
-func window(n *ast.MappingNode) (text string, err error) {
-	var w decode.Window
+// mapping sets the options of a window or a table from a mapping.
+func mapping(n *ast.MappingNode, set func(name string, values []string) error) error {
 	for _, entry := range n.Values {
 		key, plain := entry.Key.(ast.ScalarNode)
 		if !plain {
-			return "", fmt.Errorf("want plain keys")
+			return fmt.Errorf("want plain keys")
 		}
 		var values []string
 		if list, is := entry.Value.(*ast.SequenceNode); is {
 			for _, item := range list.Values {
 				value, ok := scalar(item)
 				if !ok {
-					return "", fmt.Errorf("%s: want a list of plain values", key.GetToken().Value)
+					return fmt.Errorf("%s: want a list of plain values", key.GetToken().Value)
 				}
 				values = append(values, value)
 			}
 		} else if value, ok := scalar(entry.Value); ok {
 			values = []string{value}
 		} else {
-			return "", fmt.Errorf("%s: want a plain value, or a list", key.GetToken().Value)
+			return fmt.Errorf("%s: want a plain value, or a list", key.GetToken().Value)
 		}
 		for _, v := range values {
 			if v == "" || strings.ContainsAny(v, " =,;") {
-				return "", fmt.Errorf("%s: %s: want a value without spaces, =, commas and semicolons", key.GetToken().Value, quote(v))
+				return fmt.Errorf("%s: %s: want a value without spaces, =, commas and semicolons", key.GetToken().Value, quote(v))
 			}
 		}
-		if err := w.Set(key.GetToken().Value, values); err != nil {
-			return "", err
+		if err := set(key.GetToken().Value, values); err != nil {
+			return err
 		}
 	}
-	return w.String(), nil
+	return nil
 }
 
 // windows checks the windows against the other options of the input.

@@ -129,6 +129,7 @@ func relearn(ctx context.Context, c model.Config, without []string, to int64) (*
 	if err != nil {
 		return nil, err
 	}
+	d.Enrich(l.without)
 	drop := func(topic string, partition int32, r *ingest.Record) bool {
 		for _, f := range filters {
 			if f.Match(topic, partition, r) {

@@ -40,6 +40,7 @@ func openRetrace(ctx context.Context, c model.Config, j *journal.Journal, from m
 	if err != nil {
 		return nil, err
 	}
+	d.Enrich(h)
 	r := &retrace{config: c, history: h, inputs: ins, replay: history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)}
 	r.replay.Former = former
 	return r, nil

@@ -4,8 +4,10 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
@@ -138,11 +140,23 @@ type (
 
 		Windows *learner.WindowStatus // nil without windows
 
+		Tables []Table // nil without tables
+
 		Missing   []MissingShare // of the last 1,000 records, the largest first; nil if there is nothing new
 		Estimated *float64       // error over the recent predictions, with labels or not; nil if it is unknown
 
 		Traces []record.Trace // of the first records that have one; nil without Config.Traced
 	}
+
+	// Table is how a table is after a BATCH.
+	Table struct {
+		table.Status
+		Lag        int64 // offsets of its topic that have not arrived or are not applied
+		WithoutRow int64 // records of the BATCH that had no row in it
+	}
+
+	// TableRejected reports records of a table's topic that are no rows, and are left out.
+	TableRejected struct{ enrich.Rejected }
 
 	// MissingShare is the share of records without a value of a column.
 	MissingShare struct {

@@ -43,7 +43,7 @@ func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 			w.model, w.encoder = m, newEncoder(m, p)
 			return w, back
 		}
-		d, err := decode.New(m.Decode.AsJSON(), m.Schema)
+		d, err := m.NewDecoder(m.Decode.AsJSON())
 		if err != nil {
 			return nil, nil // impossible: the learner has read with it
 		}
@@ -71,7 +71,7 @@ func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 
 // add decodes a row, as a record of a topic with this value and key.
 func (w *worker) add(value, key []byte) error {
-	row, err := record.Decode(w.decoder, &ingest.Record{Key: key, Value: value, Time: time.Now().UnixMilli()})
+	row, err := w.model.Read(w.decoder, &ingest.Record{Key: key, Value: value, Time: time.Now().UnixMilli()})
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 				b = append(b, text...)
 			}
 		}
+		for i := range r.Tables {
+			b = r.Tables[i].appendChain(b)
+		}
 	case *Gap:
 		b = le.AppendUint64(b, uint64(r.Seq))
 		part(r.Topic, r.TopicID, r.Partition, r.From, r.To)
@@ -65,6 +68,27 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 		panic("modellog: a " + r.Type() + " is not part of the chain")
 	}
 	return sha256.Sum256(b)
+}
+
+func (c *TableChanges) appendChain(b []byte) []byte {
+	le := binary.LittleEndian
+	text := func(s string) {
+		b = le.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
+	}
+	b = append(b, "table"...)
+	text(c.Table)
+	b = append(b, c.TopicID[:]...)
+	b = le.AppendUint32(b, uint32(c.Partition))
+	b = le.AppendUint64(b, uint64(c.From))
+	b = le.AppendUint64(b, uint64(c.To))
+	b = le.AppendUint64(b, uint64(c.Rejected))
+	b = le.AppendUint32(b, uint32(len(c.Rows)))
+	for _, r := range c.Rows {
+		text(r.Key)
+		text(string(r.Values))
+	}
+	return b
 }
 
 func (in *Adopted) appendChain(b []byte) []byte {

@@ -39,7 +39,7 @@ func (c *Config) check() error {
 }
 
 func (b *Batch) check() error {
-	if b.Seq < 1 || len(b.Ranges) == 0 {
+	if b.Seq < 1 || len(b.Ranges)+len(b.Tables) == 0 {
 		return fmt.Errorf("seq %d, %d ranges", b.Seq, len(b.Ranges))
 	}
 	for i, r := range b.Ranges {
@@ -64,6 +64,11 @@ func (b *Batch) check() error {
 	for _, s := range b.Schemas {
 		if s.ID == "" || len(s.ID)+len(s.Type) > MaxName {
 			return fmt.Errorf("a schema with the id %.300q of type %.300q", s.ID, s.Type)
+		}
+	}
+	for _, c := range b.Tables {
+		if c.Table == "" || len(c.Table) > MaxName || c.Partition < 0 || c.From < 0 || c.To < c.From || c.Rejected < 0 {
+			return fmt.Errorf("invalid range [%d, %d) of table %.300q-%d", c.From, c.To, c.Table, c.Partition)
 		}
 	}
 	if b.Output != nil && (b.Output.Format == "" || len(b.Output.Format) > MaxName) {

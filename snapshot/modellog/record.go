@@ -71,6 +71,10 @@ type Batch struct {
 	// Schemas are those of a registry that the records of this BATCH are the first to need.
 	Schemas []Schema `json:"schemas,omitempty"`
 
+	// Tables are the changes of tables (input.tables) that apply before the records. With them,
+	// there may be no Ranges.
+	Tables []TableChanges `json:"tables,omitempty"`
+
 	// Output is how the predictions of this BATCH are written; nil: as JSON.
 	Output *Output `json:"output,omitempty"`
 	Signed
@@ -81,6 +85,24 @@ type Schema struct {
 	ID   string `json:"id"`   // a number or a GUID
 	Type string `json:"type"` // AVRO, PROTOBUF or JSON
 	Text string `json:"text"`
+}
+
+// TableChanges are records of one partition of a table's topic, of which the log has all that
+// is learned from: the topic may be compacted.
+type TableChanges struct {
+	Table     string           `json:"table"`
+	TopicID   snapshot.TopicID `json:"topic_id"`
+	Partition int32            `json:"partition"`
+	From      int64            `json:"from"`
+	To        int64            `json:"to"`                 // first offset after the records
+	Rejected  int64            `json:"rejected,omitempty"` // records that are no rows
+	Rows      []TableRow       `json:"rows,omitempty"`     // in the order of their offsets
+}
+
+// TableRow is a row that is set, or is deleted.
+type TableRow struct {
+	Key    string          `json:"key"`
+	Values json.RawMessage `json:"values,omitempty"` // array of scalars; missing if it is deleted
 }
 
 // Output is a form of predictions, whose values begin with the id of a schema.
@@ -238,6 +260,9 @@ func (b *Batch) String() string {
 		b.Counts.Learned, b.Counts.Predicted, b.Counts.Quarantined, b.Counts.Skipped)
 	if b.Counts.Labels > 0 {
 		fmt.Fprintf(&s, ", labels %d", b.Counts.Labels)
+	}
+	for _, c := range b.Tables {
+		fmt.Fprintf(&s, ", table %s-%d [%d, %d)", c.Table, c.Partition, c.From, c.To)
 	}
 	if changed := b.Columns.String(); changed != "" {
 		s.WriteString(", " + changed)

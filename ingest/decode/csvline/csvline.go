@@ -16,6 +16,10 @@ type Reader struct {
 	Reuse bool // the cells of a record may be overwritten by the next one
 	Valid bool // all cells of the last record are valid UTF-8; if false, some may not be
 
+	// Split, if it is set and cells may be overwritten, appends the cells of a line to cells.
+	// It returns nil for lines that the Reader has to split itself.
+	Split func(line string, cells []string) []string
+
 	in     *bufio.Reader
 	comma  byte
 	line   int // lines read
@@ -87,10 +91,16 @@ func ended(b []byte) []byte {
 // split returns the cells of a line.
 func (c *Reader) split(b []byte) []string {
 	if !c.Reuse {
-		b, c.cells = bytes.Clone(b), nil
+		b, c.cells = bytes.Clone(b), make([]string, 0, len(c.cells))
 	}
 	text := unsafe.String(unsafe.SliceData(b), len(b))
 	cells := c.cells[:0]
+	if c.Reuse && c.Split != nil && c.Valid {
+		if split := c.Split(text, cells); split != nil {
+			c.cells = split
+			return split
+		}
+	}
 	from := 0
 	for i := range b {
 		if b[i] == c.comma {

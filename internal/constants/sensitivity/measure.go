@@ -86,6 +86,9 @@ func learn(l *learner.Learner, task learner.Task, m measure, rows *table, order 
 			label.Value = math.Max(0, y+shift)
 		}
 		b.Append(rows.x[i*rows.dim:(i+1)*rows.dim], label, 1)
+		if rows.sparse != nil {
+			b.SetSparse(rows.sparse[i])
+		}
 	}
 	at := 0
 	for rest := &b; rest.Len() > 0; {

@@ -25,6 +25,13 @@ func (progressive) see(*learner.PredictedBatch, int, learner.Label, float64) {}
 
 func (progressive) result(l *learner.Learner) float64 { return l.Progress().Whole.Model.Error }
 
+// linear is the progressive error of the linear baseline.
+type linear struct{ progressive }
+
+func newLinear() measure { return linear{} }
+
+func (linear) result(l *learner.Learner) float64 { return l.Progress().Whole.Linear.Error }
+
 // served is the error of the predictions of a scorer, which has the model after each batch.
 type served struct{ sum, n float64 }
 
@@ -44,6 +51,49 @@ func (m *served) see(p *learner.PredictedBatch, i int, label learner.Label, _ fl
 }
 
 func (m *served) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// calibrated is the logarithmic loss of the predictions of a scorer for classes.
+type calibrated struct{ sum, n float64 }
+
+func newCalibrated() measure { return new(calibrated) }
+
+func (m *calibrated) see(p *learner.PredictedBatch, i int, label learner.Label, _ float64) {
+	const least = 1e-6 // bounds the loss of a row, as of one with a new class
+	row, probability := p.Scorer.Row(i), 0.0
+	if len(row) == 0 {
+		return
+	}
+	if label.Class < len(row) {
+		probability = row[label.Class]
+	}
+	m.sum -= math.Log(max(least, probability))
+	m.n++
+}
+
+func (m *calibrated) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// missed is 1 minus the F1 of the class with y = 1, as the rule of the learner decides.
+type missed struct {
+	rare               int // the class, once there is a row of it
+	right, found, have float64
+}
+
+func newMissed() measure { return &missed{rare: -1} }
+
+func (m *missed) see(p *learner.PredictedBatch, i int, label learner.Label, y float64) {
+	if y == 1 {
+		m.rare = label.Class
+		m.have++
+	}
+	if row := p.Row(i); m.rare >= 0 && len(row) > 0 && p.Decision.Class(row) == m.rare {
+		m.found++
+		if y == 1 {
+			m.right++
+		}
+	}
+}
+
+func (m *missed) result(*learner.Learner) float64 { return 1 - 2*m.right/(m.found+m.have) }
 
 // coverage is the share of the labels that intervals are to contain.
 const coverage = 0.9
@@ -69,11 +119,34 @@ func (m *intervals) see(p *learner.PredictedBatch, i int, _ learner.Label, y flo
 		d := quantile * math.Sqrt(u.Variance(0))
 		low, high = v-d, v+d
 	}
+	m.add(low, high, y)
+}
+
+// add adds the score of an interval for a label.
+func (m *intervals) add(low, high, y float64) {
 	m.sum += high - low + 2/(1-coverage)*(max(0, low-y)+max(0, y-high))
 	m.n++
 }
 
 func (m *intervals) result(*learner.Learner) float64 { return m.sum / m.n }
+
+// conformal is the mean interval score of learner.Conformal, on the variances.
+type conformal struct {
+	intervals
+	radius learner.Conformal
+}
+
+func newConformal() measure { return new(conformal) }
+
+func (m *conformal) see(p *learner.PredictedBatch, i int, _ learner.Label, y float64) {
+	u := p.Uncertainty(i)
+	if len(p.Row(i)) == 0 || !u.HasVariance() {
+		return
+	}
+	v, deviation := p.Row(i)[0], math.Sqrt(u.Variance(0))
+	m.add(v-m.radius.Radius*deviation, v+m.radius.Radius*deviation, y)
+	m.radius.Add(math.Abs(y-v) / deviation)
+}
 
 // novelty is 1 minus the area under the ROC curve of the scores.
 type novelty struct{ rows []scored }

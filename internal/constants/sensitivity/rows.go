@@ -25,6 +25,7 @@ type set struct {
 	missing float64   // share of the values that are removed
 	normal  []float64 // the classes that are no novelties; nil: all
 	every   int       // of the rows of other classes, one in that many is in the set
+	sparse  bool      // the columns are hashed, as with input.sparse
 }
 
 // table is a set in memory.
@@ -33,13 +34,15 @@ type table struct {
 	dim   int
 	task  learner.Task
 	types []learner.ColumnType
+
+	sparse []learner.Sparse // of each row; nil if the set is not sparse
 }
 
 // read reads all rows, with the numbers of classes as labels.
 func (s *set) read() (*table, error) {
 	name, _, _ := strings.Cut(s.name, ":")
 	path := "testdata/" + name + ".csv.gz"
-	c := decode.Config{Labels: []string{s.label}, Infer: true, Missing: "impute", Task: learner.Regression} // classes are numbers in the files
+	c := decode.Config{Labels: []string{s.label}, Infer: true, Missing: "impute", Task: learner.Regression, Sparse: s.sparse} // classes are numbers in the files
 	file, err := decode.Open(path, c, decode.Schema{})
 	if err == nil && s.as != "" {
 		c.Types = map[string]string{}
@@ -75,7 +78,11 @@ func (s *set) read() (*table, error) {
 			}
 		}
 		if at == nil {
-			at = places(file.Header(), file.Schema().Columns)
+			at = s.places(file.Header(), file.Schema().Columns)
+		}
+		if s.sparse {
+			x := row.Sparse
+			t.sparse = append(t.sparse, learner.Sparse{Columns: slices.Clone(x.Columns), Values: slices.Clone(x.Values)})
 		}
 		t.types = nil
 		for _, j := range at {
@@ -92,8 +99,12 @@ func (s *set) read() (*table, error) {
 	}
 }
 
-// places returns where the columns are in a row, in the order of the header.
-func places(header, columns []string) (at []int) {
+// places returns where the columns are in a row, in the order of the header. Those of a
+// sparse set are projections, which are not in the header.
+func (s *set) places(header, columns []string) (at []int) {
+	if s.sparse {
+		header = columns
+	}
 	for _, name := range header {
 		if j := slices.Index(columns, name); j >= 0 {
 			at = append(at, j)

@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// features bounds the size of the models, so that all runs take half an hour.
+// features bounds the size of the models, and with it the time of all runs.
 const features = 128
 
 // way is how the sets are learned to measure a constant.
@@ -46,6 +46,20 @@ var (
 		{name: "flights.stream:missing", task: learner.Regression, label: "arr_delay", rows: 3000, missing: 0.015},
 		{name: "letter.train:categories", task: learner.Classification, label: "y", rows: 3000, as: "category"},
 	}
+	stream     = usualSets[3:]
+	flights    = columns[:1]
+	classified = []set{usualSets[0], usualSets[1], usualSets[3]}
+	// Rows of which most columns are 0, and rows of text.
+	hashed = []set{
+		{name: "a9a.train", task: learner.Classification, label: "y", rows: 2000, sparse: true},
+		{name: "flights.stream", task: learner.Regression, label: "arr_delay", rows: 2000, sparse: true},
+	}
+	// One class of letter, and a few rows of spam.
+	rare = []set{
+		{name: "spam.train", task: learner.Classification, label: "y", rows: 2000, normal: []float64{0}, every: 12},
+		{name: "letter.train", task: learner.Classification, label: "y", rows: 4000, normal: letters[1:], every: 1},
+	}
+	letters = []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}
 	// Classes that are normal, and a few rows of the others.
 	novelties = []set{
 		{name: "spam.train", label: "y", rows: 3000, normal: []float64{0}, every: 12},
@@ -86,18 +100,28 @@ var ways = map[string]*way{
 	"newton.noisyEffort":      autoEffort,
 	"learner.quickEffort":     lessEffort,
 	"learner.leastFeatures":   lessEffort,
+	"warmup":                  {config: learner.Config{Algorithm: "ridge"}},
+	"warmup.Checkpoints":      usualWay,
 	"warmup.quickCheckpoints": lessEffort,
 	"warmup.quickCompared":    lessEffort,
 	"warmup.quickTuningRows":  lessEffort,
 	"warmup.scoredValues":     normalised,
 	"warmup.scoresGain":       normalised,
 	"mixture":                 {config: learner.Config{Algorithm: "newton", Mixture: true}},
+	"mixture.factorForget":    calibration,
+	"mixture.factorPenalty":   calibration,
 	"mixture.leastEngine":     {config: learner.Config{Algorithm: "newton", Mixture: true}, measure: newServed},
 	"encode":                  {config: learner.Config{Algorithm: "ridge"}, sets: columns},
 	"interval":                {config: learner.Config{Algorithm: "ridge", Intervals: coverage}, sets: numbers, measure: newIntervals},
 	"interval.noiseMemory":    variances,
 	"interval.noiseShare":     variances,
-	"learner.conformalRate":   {config: learner.Config{Algorithm: "ridge", Intervals: coverage}, sets: numbers, measure: newIntervals},
+	"learner.conformalRate":   {config: learner.Config{Algorithm: "ridge", Variance: true}, sets: numbers, measure: newConformal},
+	"learner.forgetPosterior": {config: learner.Config{Algorithm: "ridge", Variance: true, OnDrift: "forget"}, sets: flights, measure: newIntervals},
+	"posterior.MaxFeatures":   {config: learner.Config{Algorithm: "newton", Variance: true}, sets: numbers, measure: newIntervals},
+	"baseline.adagradRate":    {config: learner.Config{Algorithm: "ridge", Lags: 40}, sets: stream, measure: newLinear},
+	"decide":                  {config: learner.Config{Algorithm: "ridge", Costs: "f1"}, sets: rare, measure: newMissed},
+	"member.sparseRate":       sparse,
+	"learner.sparseEffort":    sparse,
 	"oneclass.thresholdStep":  thresholds,
 	"oneclass.spreadDecay":    thresholds,
 	"oneclass":                {config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newNovelty},
@@ -105,15 +129,17 @@ var ways = map[string]*way{
 }
 
 var (
-	usualWay   = &way{config: learner.Config{Algorithm: "newton"}}
-	boosted    = &way{config: learner.Config{Algorithm: "ridge", OnDrift: "boost"}}
-	rated      = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
-	forest     = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
-	lessEffort = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
-	autoEffort = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
-	normalised = &way{config: learner.Config{Algorithm: "newton", NormalScores: true}}
-	thresholds = &way{config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newFlagged}
-	variances  = &way{config: learner.Config{Algorithm: "ridge", Variance: true}, sets: numbers, measure: newIntervals}
+	usualWay    = &way{config: learner.Config{Algorithm: "newton"}}
+	boosted     = &way{config: learner.Config{Algorithm: "ridge", OnDrift: "boost"}}
+	rated       = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
+	forest      = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
+	lessEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
+	autoEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
+	calibration = &way{config: learner.Config{Algorithm: "newton", Mixture: true}, sets: classified, measure: newCalibrated}
+	sparse      = &way{config: learner.Config{Algorithm: "newton", Mixture: true, Sparse: 12}, sets: hashed}
+	normalised  = &way{config: learner.Config{Algorithm: "newton", NormalScores: true}}
+	thresholds  = &way{config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newFlagged}
+	variances   = &way{config: learner.Config{Algorithm: "ridge", Variance: true}, sets: numbers, measure: newIntervals}
 )
 
 func wayOf(name string) *way {

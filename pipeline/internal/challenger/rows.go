@@ -28,6 +28,9 @@ func Decisions(c model.Config) *decisions.Log {
 // deleted the records, or the log was trimmed to just before that seq.
 var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
 
+// ErrTables means that rows cannot be read again because the rows of tables have changed.
+var ErrTables = errors.New("a refit reads records again, and the rows of input.tables have changed since")
+
 // Rows returns the last n labelled records up to s, as rows, and the seq of the BATCH that
 // has the first of them. It returns fewer if the log or the input has no more. With keyed,
 // the rows have the keys of the records.
@@ -56,6 +59,9 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 	}
 	if _, err := c.KeepReading(s.Config); err != nil {
 		return nil, 0, 0, err
+	}
+	if len(c.Decode.Tables) > 0 {
+		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, ErrTables)
 	}
 	if len(c.Decode.Windows) > 0 {
 		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)

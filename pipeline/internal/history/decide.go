@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -32,6 +33,8 @@ type Decided struct {
 	Columns      *event.Columns       // what has changed of the columns; nil for nothing
 	Missing      []event.MissingShare // see event.Learned
 	Schemas      []modellog.Schema    // that the BATCH is the first to need
+	Tables       []table.Changes      // that apply before the records
+	WithoutRow   []int64              // records that have no row in each table
 	Form         record.Form          // of the predictions
 	values       record.Values
 	redact       *record.Redaction
@@ -70,6 +73,8 @@ type Decider struct {
 	keyed   bool // rows have keys
 	absence absence
 	fetched []modellog.Schema // since the last BATCH
+	tables  *table.Tables     // nil without
+	changed []table.Changes   // of them, since the last BATCH
 	timeout learner.Label     // of rows without one, if labels come late
 }
 
@@ -119,13 +124,13 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form}
-	d.fetched = nil
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form, Tables: d.changed}
+	d.fetched, d.changed = nil, nil
 	n := 0
 	for _, sp := range spans {
 		n += len(sp.Records)
 	}
-	b.Items = make([]Item, 0, n)
+	b.Items, b.Ranges = make([]Item, 0, n), make([]modellog.Range, 0, len(spans))
 	first, look := true, false
 	for _, sp := range spans {
 		digest, fingerprint := xxhash.New(), uint64(0)
@@ -184,6 +189,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			From: sp.From, To: sp.To, Records: int64(len(sp.Records)), Digest: digest.Sum64(),
 		})
 	}
+	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
 	b.Missing = d.absence.shares(b.Schema)
 	if look {

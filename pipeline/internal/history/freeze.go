@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -19,6 +20,7 @@ func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
 		state.Resuming = append(state.Resuming, h.join.State()...)
 	}
 	state.Resuming = append(state.Resuming, h.adopted.state()...)
+	state.Resuming = append(state.Resuming, h.tables.State()...)
 	return h.copied(epoch, state)
 }
 
@@ -50,6 +52,8 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 	state.Resuming, late = join.Split(state.Resuming)
 	var own []learner.Array
 	state.Resuming, own = splitAdopted(state.Resuming)
+	var rows []learner.Array
+	state.Resuming, rows = table.Split(state.Resuming)
 	l, err := learner.Restore(c, state)
 	if err != nil {
 		return nil, err
@@ -68,6 +72,9 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	if err := h.thawJoin(late); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	}
+	if err := h.thawTables(rows); err != nil {
 		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	if planted.Fault("thaw") {

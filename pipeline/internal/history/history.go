@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
@@ -62,6 +63,8 @@ type History struct {
 
 	adopted adopted // columns
 
+	tables *table.Tables // nil unless records are enriched
+
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
@@ -79,12 +82,14 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 	h := &History{name: name, options: options, Learner: l, Schema: new(decode.Schema), Limits: defaultLimits}
 	h.rows = sha256.Sum256(options)
 	h.Lineage, h.join, h.adopted.config = h.rows, newJoin(options), c
+	h.tables = newTables(options)
 	return h, nil
 }
 
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	h.tables.Apply(b.Tables)
 	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
 	if h.join != nil {
 		b = h.joined(b)

@@ -57,6 +57,9 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 		spans = append(spans, input.Span{In: in, From: rg.From, To: rg.To, Records: records})
 	}
 	r.decider.know(b.Schemas)
+	if err := r.decider.Change(tableChanges(b)); err != nil {
+		return nil, fmt.Errorf("%w: BATCH %d: %w", input.ErrHistory, b.Seq, err)
+	}
 	d := r.decider.Decide(spans)
 	d.Form = record.Form{}
 	if o := b.Output; o != nil {

@@ -53,7 +53,7 @@ func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.H
 	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
 	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)
 	h.rows = sha256.Sum256(b)
-	h.Lineage, h.encoder, h.join = h.rows, nil, newJoin(options)
+	h.Lineage, h.encoder, h.join, h.tables = h.rows, nil, newJoin(options), newTables(options)
 	h.Reached, h.learnedTo = slices.Clone(at), nil
 	for _, p := range at {
 		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})

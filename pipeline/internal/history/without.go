@@ -22,5 +22,7 @@ func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r
 		items = items[r.Records:]
 		spans = append(spans, s)
 	}
+	d.tables.Apply(b.Tables) // as those of b were applied
+	d.changed = b.Tables
 	return d.Decide(spans), dropped
 }

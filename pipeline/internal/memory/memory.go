@@ -12,7 +12,7 @@ import (
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + window + tables + 3 × BATCH + 11 × publication + read + refit + late)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + window + tables + 3 × BATCH + 11 × publication + read + refit + late + rows)
 //
 // where
 //
@@ -48,6 +48,8 @@ import (
 //	late         with input.labels: what waits at most so far, for each features, label or key
 //	             that is remembered 400 bytes and its key, and for features 8 bytes for each
 //	             of their values and of those of their prediction
+//	rows         with input.tables: for each row at most so far twice 160 bytes, its key and its
+//	             values, for the learner and for what is decided ahead of it
 //	2            the growth of the heap before Go's garbage collector runs
 //	64 MiB       the program, its stacks and its connections
 //
@@ -62,7 +64,7 @@ type Estimate struct {
 	Snapshot int64 // bytes, of the largest so far
 	Dim      int64 // inputs
 
-	tables, read, batch, publication, late int64
+	tables, read, batch, publication, late, rows int64
 }
 
 const (
@@ -82,7 +84,7 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Rows*m.Dim+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Rows*m.Dim+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
 }
 
 // features returns the maximum of random features.
@@ -123,6 +125,15 @@ func (m *Estimate) Waits(bytes int64) bool {
 		return false
 	}
 	m.late = bytes + bytes/8
+	return true
+}
+
+// Enriches updates the bytes that tables take. It reports whether the limit has changed.
+func (m *Estimate) Enriches(bytes int64) bool {
+	if bytes <= m.rows {
+		return false
+	}
+	m.rows = bytes + bytes/8
 	return true
 }
 

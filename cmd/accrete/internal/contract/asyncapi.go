@@ -15,6 +15,7 @@ const binding = "0.5.0"
 func asyncAPI(c *config.Config, m *predictions, in object) object {
 	d := new(document)
 	d.reads(c)
+	d.enriches(c)
 	d.writes(c)
 	return object{
 		{"asyncapi", "3.0.0"},
@@ -35,6 +36,10 @@ func messages(c *config.Config, m *predictions, in object) object {
 	all := object{{"example", exampleMessage(c, in)}}
 	if c.Input.Labels.TTL > 0 {
 		all = all.with("label", labelMessage(c))
+	}
+	for i, t := range c.Input.Tables.Of() {
+		name := fmt.Sprintf("table%d", i)
+		all = all.with(name, rowMessage(name, &t))
 	}
 	return append(all, object{
 		{"prediction", predictionMessage(c, m)},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
@@ -49,6 +50,31 @@ func (d *document) reads(c *config.Config) {
 	if l.TTL > 0 && l.Topic != "" {
 		d.channel("labels", l.Topic, fmt.Sprintf("Labels of examples, up to %v after them.", l.TTL), "label")
 		d.operation("join", "receive", "labels", "The learner joins labels with the examples that they belong to.", "label")
+	}
+}
+
+// enriches adds the topics of tables.
+func (d *document) enriches(c *config.Config) {
+	for i, t := range c.Input.Tables.Of() {
+		id := fmt.Sprintf("table%d", i)
+		d.channel(id, t.Topic, "Rows that records are enriched with: the newest record of each key.", id)
+		d.operation(fmt.Sprintf("enrich%d", i), "receive", id, "Learner and scorers read rows.", id)
+	}
+}
+
+// rowMessage is a record of a table's topic.
+func rowMessage(name string, t *decode.Table) object {
+	root := &node{}
+	for _, field := range t.Fields {
+		root.at(field).schema = described(typed("string", "number", "boolean", "null"), "Column "+t.Name()+"."+field+".")
+	}
+	o := root.object(true)
+	o[0].value = []string{"object", "null"}
+	o = append(object{{"$schema", dialect}, {"title", "Row of " + t.Topic}, {"description", "A record without a value deletes the row of its key."}}, o...)
+	return object{
+		{"name", name}, {"title", "Row"}, {"contentType", "application/json"},
+		{"bindings", object{{"kafka", object{{"key", described(typed("string"), "Found by the field "+t.Key+" of records.")}, {"bindingVersion", binding}}}}},
+		{"payload", jsonSchema(o)},
 	}
 }
 

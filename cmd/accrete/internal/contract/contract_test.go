@@ -303,7 +303,7 @@ func TestALabelHasEachFieldOnce(t *testing.T) {
 // JSON and YAML forms have the same content.
 func TestTheDocumentIsWhole(t *testing.T) {
 	for _, format := range record.Forms() {
-		set := []string{"input.labels.ttl=24h", "input.labels.topic=outcomes", "input.labels.key=order.id", "requests.topic=t2", "score.http.predict=on", "score.topics=asked", "output.format=" + format, "output.registry.url=http://registry:8081"}
+		set := []string{"input.labels.ttl=24h", "input.labels.topic=outcomes", "input.tables=topic=customers key=customer_id fields=tier,address.city; topic=shops key=shop fields=country", "input.labels.key=order.id", "requests.topic=t2", "score.http.predict=on", "score.topics=asked", "output.format=" + format, "output.registry.url=http://registry:8081"}
 		var doc, other map[string]any
 		if err := json.Unmarshal(printed(t, Command{AsyncAPI: true, JSON: true}, set), &doc); err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 			}
 		}
 		walk(doc)
-		if n < 10 || doc["asyncapi"] != "3.0.0" || len(doc["channels"].(map[string]any)) != 7 {
+		if n < 10 || doc["asyncapi"] != "3.0.0" || len(doc["channels"].(map[string]any)) != 9 {
 			t.Errorf("%d references in %v", n, doc)
 		}
 	}

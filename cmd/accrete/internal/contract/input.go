@@ -65,6 +65,7 @@ func (n *node) object(more bool) object {
 func input(name string, c decode.Config, columns []decode.Field, task learner.Task) object {
 	missing := c.Missing != "quarantine"
 	root := &node{}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(f decode.Field) bool { return ofTable(c, f.Name) })
 	for _, f := range columns {
 		if !f.Pair {
 			root.at(f.Name).schema = column(f.Type, missing)
@@ -96,6 +97,11 @@ func input(name string, c decode.Config, columns []decode.Field, task learner.Ta
 			root.at(field).schema = described(object{}, "No input.")
 		}
 	}
+	for i := range c.Tables {
+		if t := &c.Tables[i]; t.Key != c.Key && !ofTable(c, t.Key) && !slices.ContainsFunc(columns, func(f decode.Field) bool { return f.Name == t.Key }) {
+			root.at(t.Key).schema = described(typed("string", "number", "null"), "Key of the row of "+t.Topic+" that the record is enriched with.")
+		}
+	}
 	slices.Sort(root.names)
 	o := root.object(len(columns) == 0 || c.Unknown != "quarantine")
 	o[0].value = "object"
@@ -104,6 +110,11 @@ func input(name string, c decode.Config, columns []decode.Field, task learner.Ta
 		o = o.with("required", required)
 	}
 	return o
+}
+
+// ofTable reports whether a column is a field of the rows of a table.
+func ofTable(c decode.Config, name string) bool {
+	return slices.ContainsFunc(c.Tables, func(t decode.Table) bool { return slices.Contains(t.Columns(), name) })
 }
 
 func labelSchema(task learner.Task) object {

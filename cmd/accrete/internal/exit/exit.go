@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/quarantine"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -62,6 +63,8 @@ var Exits = []struct {
 	{model.ErrStart, Refused},
 	{audit.ErrUnproved, Failed},
 	{pipeline.ErrTopic, Refused},
+	{enrich.ErrTopic, Refused},
+	{enrich.ErrRenewed, Later},
 	{record.ErrOutput, Refused},
 	{quarantine.ErrCompacted, Refused},
 	{quarantine.ErrFenced, Later},

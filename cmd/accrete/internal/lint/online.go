@@ -82,6 +82,11 @@ func (o *cluster) topics(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, t := range o.c.Input.Tables.Of() {
+		if err := o.table(ctx, &t); err != nil {
+			return err
+		}
+	}
 	outputs := []string{model.PredictionsTopic(o.c.Model), model.QuarantineTopic(o.c.Model)}
 	if len(o.c.Score.Topics) > 0 {
 		outputs = append(outputs, o.c.Score.Output)

@@ -123,6 +123,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
 		Windows:    c.Input.Windows.Of(),
+		Tables:     c.Input.Tables.Of(),
 		Sparse:     c.Input.Sparse > 0,
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Depth:      decode.MaxDepth,

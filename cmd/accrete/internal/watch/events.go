@@ -145,6 +145,9 @@ func (w *Watch) learned(ev event.Learned) {
 		m.Windows.Add(ev.Windows, w.windows)
 		w.windows = ev.Windows
 	}
+	for i := range ev.Tables {
+		m.Tables.Add(&ev.Tables[i].Status, ev.Tables[i].Lag, ev.Tables[i].WithoutRow)
+	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
 	if ev.Missing != nil {

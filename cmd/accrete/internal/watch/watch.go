@@ -112,6 +112,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.quarantining(ev)
 	case event.Columns:
 		w.columns(ev)
+	case event.TableRejected:
+		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
 	case event.Succeeded:
 		m.Successions.Inc()
 		w.log.Info().Strs("columns", ev.Columns[:min(len(ev.Columns), mostNames)]).Int64("rows", ev.Rows).Float64("loss", ev.Loss).Float64("other", ev.Other).Msg("the model with the adopted columns predicts from now on")

@@ -1,0 +1,239 @@
+// Package enrich reads the topics of tables, with whose rows records are enriched.
+package enrich
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/table"
+)
+
+// Config configures a Reader.
+type Config struct {
+	Client   *ingest.Client
+	MaxBytes int // of a record that is read
+
+	Retrying func(error)    // called with errors that are retried
+	Rejected func(Rejected) // called with records that are no rows
+}
+
+// Rejected describes records of one partition that are no rows.
+type Rejected struct {
+	Topic     string
+	Partition int32
+	Offset    int64 // of the first
+	Records   int64
+	Err       error // of the first
+}
+
+// ErrTopic means that the topic of a table does not exist.
+var ErrTopic = errors.New("table cannot be read")
+
+// ErrRenewed means that the topic of a table is another one than a moment ago.
+var ErrRenewed = errors.New("deleted and created again while it was read")
+
+// Reader reads the topics of tables as they grow. It reads ahead up to a bound.
+type Reader struct {
+	config Config
+	budget *ingest.Budget
+	topics []*topic
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced with each change of the fields below
+	queue   []piece
+	size    int // bytes in queue
+	err     error
+}
+
+// topic is that of a table.
+type topic struct {
+	of    *table.Config
+	id    [16]byte
+	parts []*part
+}
+
+// part is a partition of a topic.
+type part struct {
+	*topic
+	number int32
+	next   int64 // first offset that was not read; owned by its goroutine
+	end    int64 // of the partition when the Reader was opened
+	taken  int64 // first offset that was not taken; guarded by Reader.mu
+	last   int64 // end of the partition as of the last response; likewise
+}
+
+// piece is what was read of a partition.
+type piece struct {
+	*part
+	table.Changes
+	size int
+}
+
+const (
+	pieceBytes = 32 << 10 // that a piece has, unless a single row is larger
+	aheadBytes = 1 << 20  // that are read ahead, at least
+	fetchBytes = 8 << 20  // of responses
+
+	partitionsEvery = 5 * time.Second // interval at which added partitions are looked for
+)
+
+// Open returns a Reader that continues after what the tables have. A topic that is not the one
+// that they have read is read from its beginning.
+func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) {
+	r := &Reader{config: c, budget: ingest.NewBudget(fetchBytes), changed: make(chan struct{})}
+	for _, t := range tables.All {
+		to := &topic{of: t.Config()}
+		var first, end []int64
+		var missing error
+		err := ingest.Retry(ctx, c.Retrying, func() (err error) {
+			if to.id, _, err = c.Client.Partitions(ctx, to.of.Topic); err == nil {
+				first, end, err = c.Client.Offsets(ctx, to.of.Topic)
+			}
+			if errors.Is(err, ingest.ErrUnknownTopic) {
+				missing, err = fmt.Errorf("%w: the topic %q does not exist: create it, or correct input.tables", ErrTopic, to.of.Topic), nil
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if missing != nil {
+			return nil, missing
+		}
+		for i := range first {
+			p := &part{topic: to, number: int32(i), end: end[i]}
+			if was, next := t.Next(p.number); was == to.id {
+				p.next = next
+			}
+			p.next = max(p.next, first[i]) // what was before is compacted
+			p.taken, p.last = p.next, p.end
+			to.parts = append(to.parts, p)
+		}
+		r.topics = append(r.topics, to)
+	}
+	return r, nil
+}
+
+// Run reads until ctx is done.
+func (r *Reader) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, t := range r.topics {
+		for _, p := range t.parts {
+			g.Go(func() error { return r.follow(ctx, p) })
+		}
+		g.Go(func() error { return r.discover(ctx, g, t) })
+	}
+	err := g.Wait()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	if err != nil {
+		r.set(func() { r.err = err })
+	}
+	return err
+}
+
+// set changes the shared fields.
+func (r *Reader) set(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// wait waits until ok holds, which is called with the lock.
+func (r *Reader) wait(ctx context.Context, ok func() bool) error {
+	for {
+		r.mu.Lock()
+		done, err, changed := ok(), r.err, r.changed
+		r.mu.Unlock()
+		if done || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Take returns changes that have arrived, about most bytes of them at most. It does not wait.
+func (r *Reader) Take(most int) (changes []table.Changes) {
+	r.mu.Lock()
+	n, size := 0, 0
+	for n < len(r.queue) && (n == 0 || size+r.queue[n].size <= most) {
+		size += r.queue[n].size
+		n++
+	}
+	took := r.queue[:n]
+	r.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	r.set(func() {
+		for _, p := range took {
+			changes = append(changes, p.Changes)
+			p.taken = p.To
+		}
+		r.queue, r.size = r.queue[n:], r.size-size
+	})
+	return changes
+}
+
+// Pending returns the number of bytes that have arrived and were not taken.
+func (r *Reader) Pending() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size
+}
+
+// CaughtUp reports whether everything was taken that the topics had when the Reader was opened.
+func (r *Reader) CaughtUp() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.caughtUp()
+}
+
+func (r *Reader) caughtUp() bool {
+	for _, t := range r.topics {
+		for _, p := range t.parts {
+			if p.taken < p.end {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Wait waits until there is something to take, or nothing is left of what the topics had when
+// the Reader was opened.
+func (r *Reader) Wait(ctx context.Context) error {
+	return r.wait(ctx, func() bool { return len(r.queue) > 0 || r.caughtUp() })
+}
+
+// WaitMore waits until there is something to take.
+func (r *Reader) WaitMore(ctx context.Context) error {
+	return r.wait(ctx, func() bool { return len(r.queue) > 0 })
+}
+
+// Lag returns the number of offsets of each table that were not taken.
+func (r *Reader) Lag() (lags []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.topics {
+		n := int64(0)
+		for _, p := range t.parts {
+			n += max(0, p.last-p.taken)
+		}
+		lags = append(lags, n)
+	}
+	return lags
+}

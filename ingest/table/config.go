@@ -1,0 +1,134 @@
+// Package table holds the rows of compacted topics, with which records are enriched.
+package table
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// Config describes a compacted topic whose newest record of each key is a row. It is part of
+// the options of a model.
+type Config struct {
+	Topic  string   `json:"topic"`
+	As     string   `json:"as,omitempty"` // name of the table; empty: that of the topic
+	Key    string   `json:"key"`          // field of the records that has the key of their row
+	Fields []string `json:"fields"`       // of a row, or paths, which become columns
+	Rows   int      `json:"rows"`         // maximum number of rows; 0: 100,000
+}
+
+// defaultRows is the number of rows that are kept, about 20 MB of memory with short ones.
+const defaultRows = 100_000
+
+// MaxRows is the largest Config.Rows, and MaxFields the largest number of fields.
+const (
+	MaxRows   = 10_000_000
+	MaxFields = 256
+)
+
+// options are the names that Parse knows.
+var options = []string{"topic", "as", "key", "fields", "rows"}
+
+// Parse reads the form that String writes.
+func Parse(s string) (c Config, err error) {
+	given := map[string]bool{}
+	for _, option := range strings.Fields(s) {
+		name, text, found := strings.Cut(option, "=")
+		if !found || text == "" {
+			return c, fmt.Errorf("%s: want options such as topic=customers key=customer_id fields=tier,country", strconv.Quote(option))
+		}
+		if given[name] {
+			return c, fmt.Errorf("duplicate option %s", strconv.Quote(name))
+		}
+		given[name] = true
+		if err := c.Set(name, strings.Split(text, ",")); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Set sets an option by its name.
+func (c *Config) Set(name string, values []string) error {
+	one := map[string]*string{"topic": &c.Topic, "as": &c.As, "key": &c.Key}[name]
+	switch {
+	case name == "fields":
+		c.Fields = values
+	case len(values) != 1:
+		return fmt.Errorf("%s: want one value, not %d", name, len(values))
+	case one != nil:
+		*one = values[0]
+	case name == "rows":
+		n, err := strconv.Atoi(values[0])
+		if err != nil {
+			return fmt.Errorf("rows: %s is not a whole number", strconv.Quote(values[0]))
+		}
+		c.Rows = n
+	default:
+		hint := ""
+		if near := spell.Nearest(name, options); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return fmt.Errorf("unknown option %s: want %s%s", strconv.Quote(name), strings.Join(options, ", "), hint)
+	}
+	return nil
+}
+
+// String returns the options as name=value, separated by spaces.
+func (c Config) String() string {
+	var all []string
+	for _, o := range []struct{ name, value string }{{"topic", c.Topic}, {"as", c.As}, {"key", c.Key}, {"fields", strings.Join(c.Fields, ",")}} {
+		if o.value != "" {
+			all = append(all, o.name+"="+o.value)
+		}
+	}
+	if c.Rows != 0 {
+		all = append(all, "rows="+strconv.Itoa(c.Rows))
+	}
+	return strings.Join(all, " ")
+}
+
+// Name returns the name of the table, with which the names of its columns begin.
+func (c *Config) Name() string { return cmp.Or(c.As, c.Topic) }
+
+// Columns returns the names of the columns: those of the fields after that of the table, as
+// in customers.tier.
+func (c *Config) Columns() (names []string) {
+	for _, field := range c.Fields {
+		names = append(names, c.Name()+"."+field)
+	}
+	return names
+}
+
+// Effective returns c with all defaults filled in, or an error if c is invalid.
+func (c Config) Effective() (Config, error) {
+	if c.Rows == 0 {
+		c.Rows = defaultRows
+	}
+	switch {
+	case c.Topic == "":
+		return c, errors.New("topic: want the compacted topic that has the rows")
+	case c.Key == "":
+		return c, errors.New("key: want the field of the records that has the key of their row")
+	case len(c.Fields) == 0 || len(c.Fields) > MaxFields:
+		return c, fmt.Errorf("fields: want 1 to %d fields of a row, such as [tier, country]", MaxFields)
+	case c.Rows < 1 || c.Rows > MaxRows:
+		return c, fmt.Errorf("rows is %d: want 1 to %d", c.Rows, MaxRows)
+	}
+	for _, name := range append([]string{c.Topic, c.As, c.Key}, c.Fields...) {
+		if strings.ContainsAny(name, " =,;*") {
+			return c, fmt.Errorf("%s: want a name without spaces, =, commas, semicolons and *", strconv.Quote(name))
+		}
+	}
+	for i, field := range c.Fields {
+		if field == "" || slices.Contains(c.Fields[:i], field) {
+			return c, fmt.Errorf("fields: %s is empty or comes twice", strconv.Quote(field))
+		}
+	}
+	return c, nil
+}

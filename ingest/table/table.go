@@ -1,0 +1,185 @@
+package table
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Row is what a record of a table's topic says of its key.
+type Row struct {
+	Key string
+
+	// Values is a JSON array of the fields, each a scalar; empty: the row is deleted.
+	Values string
+}
+
+// Changes are records of one partition of a table's topic, in their order.
+type Changes struct {
+	Table     string
+	TopicID   [16]byte // which tells a topic from a later one of the same name
+	Partition int32
+	From, To  int64 // offsets, the latter exclusive
+	Rejected  int64 // records that are no rows
+	Rows      []Row
+}
+
+// Counts are numbers of records of a table's topic since the model was created.
+type Counts struct {
+	Set      int64 // rows that were added or replaced
+	Deleted  int64 // rows that were deleted by a record without a value
+	Evicted  int64 // rows that were dropped because there were too many
+	Rejected int64 // records that are no rows
+	Renewed  int64 // times that the topic was another one
+}
+
+// totals are the fields of Counts, in the order in which a snapshot has them.
+func (c *Counts) totals() [5]*int64 {
+	return [5]*int64{&c.Set, &c.Deleted, &c.Evicted, &c.Rejected, &c.Renewed}
+}
+
+// Table has the rows of one topic. If there are too many, the one that was set first goes.
+type Table struct {
+	config Config
+	topic  [16]byte
+	next   []int64 // the first offset of each partition that is not in the table
+	rows   map[string]*entry
+	ends   entry // of the list of the rows, by the time when they were set
+	bytes  int64
+	counts Counts
+}
+
+type entry struct {
+	key, values  string
+	before, next *entry
+}
+
+// entryBytes is the memory of a row without its text: an entry, and its place in the map.
+const entryBytes = 160
+
+func newTable(c Config) *Table {
+	t := &Table{config: c}
+	t.clear()
+	return t
+}
+
+func (t *Table) clear() {
+	t.next, t.rows, t.bytes = nil, map[string]*entry{}, 0
+	t.ends.before, t.ends.next = &t.ends, &t.ends
+}
+
+// Row returns the values of a row, which are empty if there is none.
+func (t *Table) Row(key []byte) string {
+	if e := t.rows[string(key)]; e != nil {
+		return e.values
+	}
+	return ""
+}
+
+// Config returns the options of the table.
+func (t *Table) Config() *Config { return &t.config }
+
+// Next returns the topic that the table is of, and the first offset of a partition that is not
+// in the table: 0 if it has none of it.
+func (t *Table) Next(partition int32) (topic [16]byte, next int64) {
+	if int(partition) < len(t.next) {
+		next = t.next[partition]
+	}
+	return t.topic, next
+}
+
+// check returns an error for changes that cannot be of the table.
+func (t *Table) check(c *Changes) error {
+	if c.Partition < 0 || c.Partition >= maxPartitions || c.From < 0 || c.To < c.From || c.Rejected < 0 {
+		return fmt.Errorf("table %s: invalid range [%d, %d) of partition %d", c.Table, c.From, c.To, c.Partition)
+	}
+	for _, r := range c.Rows {
+		if err := t.valid(r.Key, r.Values); r.Values != "" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxPartitions bounds the partitions of a topic.
+const maxPartitions = 100_000
+
+// valid returns an error for values that are no row.
+func (t *Table) valid(key, values string) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(values), &list); err != nil || len(list) != len(t.config.Fields) {
+		return fmt.Errorf("table %s: the row of %.100q has %d values, want %d", t.config.Name(), key, len(list), len(t.config.Fields))
+	}
+	for _, v := range list {
+		if len(v) == 0 || v[0] == '{' || v[0] == '[' {
+			return fmt.Errorf("table %s: a value of the row of %.100q is no scalar", t.config.Name(), key)
+		}
+	}
+	return nil
+}
+
+// apply applies changes that check accepts.
+func (t *Table) apply(c *Changes) {
+	if c.TopicID != t.topic {
+		if t.next != nil {
+			t.counts.Renewed++
+		}
+		t.clear()
+		t.topic = c.TopicID
+	}
+	if n := int(c.Partition) + 1; n > len(t.next) {
+		t.next = append(t.next, make([]int64, n-len(t.next))...)
+	}
+	t.next[c.Partition] = c.To
+	t.counts.Rejected += c.Rejected
+	for _, r := range c.Rows {
+		if e := t.rows[r.Key]; e != nil {
+			t.drop(e)
+			if r.Values == "" {
+				t.counts.Deleted++
+			}
+		}
+		if r.Values != "" {
+			t.counts.Set++
+			t.add(r.Key, r.Values)
+		}
+	}
+}
+
+func (t *Table) drop(e *entry) {
+	e.before.next, e.next.before = e.next, e.before
+	delete(t.rows, e.key)
+	t.bytes -= e.bytes()
+}
+
+// add adds a row that is not there, as the last.
+func (t *Table) add(key, values string) {
+	if len(t.rows) >= t.config.Rows {
+		t.counts.Evicted++
+		t.drop(t.ends.next)
+	}
+	e := &entry{key: key, values: values, before: t.ends.before, next: &t.ends}
+	e.before.next, t.ends.before = e, e
+	t.rows[key] = e
+	t.bytes += e.bytes()
+}
+
+func (e *entry) bytes() int64 { return int64(len(e.key)+len(e.values)) + entryBytes }
+
+// Status is how a table is now.
+type Status struct {
+	Name  string
+	Rows  int
+	Bytes int64 // of memory, approximately
+	Counts
+}
+
+// clone returns a copy, which shares texts alone with t.
+func (t *Table) clone() *Table {
+	c := newTable(t.config)
+	c.topic, c.next, c.counts = t.topic, slices.Clone(t.next), t.counts
+	for e := t.ends.next; e != &t.ends; e = e.next {
+		c.add(e.key, e.values)
+	}
+	return c
+}

@@ -1,0 +1,57 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/accrete-ml/accrete/ingest/table"
+)
+
+// Tables are the metrics of input.tables. Their label is the name of a table, of which the
+// configuration has a few.
+type Tables struct {
+	rows, lag        *prometheus.GaugeVec
+	records, missing *prometheus.CounterVec
+	was              map[string]table.Counts
+}
+
+// newTables returns the collectors of a process whose metrics begin with prefix.
+func newTables(r prometheus.Registerer, prefix string) *Tables {
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + name, Help: help}, []string{"table"})
+	}
+	t := &Tables{
+		rows: gauge("table_rows", "Rows of each table of input.tables."),
+		lag:  gauge("table_lag", "Offsets of the topic of each table of input.tables that are not applied to it yet."),
+		records: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: prefix + "table_records_total",
+			Help: "Records of the topic of each table of input.tables by outcome (of a learner since the model was created, of a scorer since its start): set (a row), deleted (a row, by a record without a value), evicted (rows that were dropped because there were more than its option rows allows), or rejected (they are no rows).",
+		}, []string{"table", "outcome"}),
+		missing: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: prefix + "table_missing_total",
+			Help: "Records that have no row in a table of input.tables, so that its columns are null.",
+		}, []string{"table"}),
+		was: map[string]table.Counts{},
+	}
+	r.MustRegister(t.rows, t.lag, t.records, t.missing)
+	return t
+}
+
+// Missing adds records that have no row in a table.
+func (t *Tables) Missing(table string, records int64) {
+	t.missing.WithLabelValues(table).Add(float64(records))
+}
+
+// Add adds how a table is now, with the number of records that had no row in it since the last
+// call.
+func (t *Tables) Add(s *table.Status, lag, missing int64) {
+	t.rows.WithLabelValues(s.Name).Set(float64(s.Rows))
+	t.lag.WithLabelValues(s.Name).Set(float64(lag))
+	t.missing.WithLabelValues(s.Name).Add(float64(missing))
+	a, b := s.Counts, t.was[s.Name]
+	for outcome, n := range map[string]int64{
+		"set": a.Set - b.Set, "deleted": a.Deleted - b.Deleted, "evicted": a.Evicted - b.Evicted, "rejected": a.Rejected - b.Rejected,
+	} {
+		t.records.WithLabelValues(s.Name, outcome).Add(float64(max(0, n)))
+	}
+	t.was[s.Name] = a
+}

@@ -1,0 +1,98 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/accrete-ml/accrete/ingest/enrich"
+	"github.com/accrete-ml/accrete/ingest/table"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+)
+
+// changesBytes bounds the changes of tables in a BATCH, so that its record in the model log has
+// room for the schemas and columns that it may have beside them.
+const changesBytes = 96 << 10
+
+// openTables prepares to read the topics of tables, after what the history has of them.
+func (l *Learner) openTables(ctx context.Context) (err error) {
+	tables := l.history.Tables()
+	if tables == nil {
+		return nil
+	}
+	decode, err := l.config.Decode.Effective()
+	if err != nil {
+		return err
+	}
+	l.tables, err = enrich.Open(ctx, enrich.Config{
+		Client: l.config.Client, MaxBytes: decode.MaxBytes,
+		Retrying: func(err error) { l.config.Report(event.Retrying{Err: err}) },
+		Rejected: func(r enrich.Rejected) { l.config.Report(event.TableRejected{Rejected: r}) },
+	}, tables)
+	return err
+}
+
+// catchUp applies what the topics of tables had when this learner started, before it decides on
+// any record.
+func (l *Learner) catchUp(intake, work context.Context, src *input.Source, to chan<- *decision) error {
+	for l.tables != nil && !l.tables.CaughtUp() {
+		if err := l.tables.Wait(intake); err != nil {
+			return err
+		}
+		if err := l.change(work, src, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enrich applies what has arrived of the topics of tables before the records of the next BATCH:
+// with it as much as has room there, and the rest in BATCHes of their own before it.
+func (l *Learner) enrich(work context.Context, src *input.Source, to chan<- *decision) error {
+	if l.tables == nil {
+		return nil
+	}
+	for l.tables.Pending() > changesBytes {
+		if err := l.change(work, src, to); err != nil {
+			return err
+		}
+	}
+	return l.takeChanges()
+}
+
+// change appends a BATCH that has changes of tables alone.
+func (l *Learner) change(work context.Context, src *input.Source, to chan<- *decision) error {
+	if err := l.takeChanges(); err != nil {
+		return err
+	}
+	next, _, err := l.appendBatch(work, src, nil)
+	if err != nil || next == nil {
+		return err
+	}
+	return send(work, to, next)
+}
+
+func (l *Learner) takeChanges() error { return l.decider.Change(l.tables.Take(changesBytes)) }
+
+// tableStatus returns how the tables are as of the last BATCH.
+func (l *Learner) tableStatus(withoutRow []int64) (all []event.Table) {
+	if l.tables == nil {
+		return nil
+	}
+	lags := l.tables.Lag()
+	for i, s := range l.history.Tables().Status() {
+		t := event.Table{Status: s, Lag: lags[i]}
+		if i < len(withoutRow) {
+			t.WithoutRow = withoutRow[i]
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// bytesOf returns the memory of tables: the learner and the decider have them.
+func bytesOf(t *table.Tables) (bytes int64) {
+	for _, s := range t.Status() {
+		bytes += 2 * s.Bytes
+	}
+	return bytes
+}

@@ -1,0 +1,133 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A scorer reads the topics of tables itself: its predictions are those that it makes for
+// records that have the fields of the newest rows.
+func TestAScorerEnrichesWithTheNewestRows(t *testing.T) {
+	w, topic := newWorld(t), kafkatest.Name("customers")
+	kafkatest.Fill(t, w.client, topic, 2, nil)
+	set := func(key, tier string) {
+		t.Helper()
+		var value []byte
+		if tier != "" {
+			value = fmt.Appendf(nil, `{"tier":%q}`, tier)
+		}
+		if err := w.client.Producer().Publish(t.Context(), topic, len(key)%2, []ingest.Record{{Key: []byte(key), Value: value}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 12 {
+		set(fmt.Sprint(i), []string{"gold", "silver", "none"}[i%3])
+	}
+	var learned []string
+	for i := range 600 {
+		learned = append(learned, fmt.Sprintf(`{"id":%d,"amount":%d,"label":"%v"}`, i%12, i*i%11, i%3 == 0))
+	}
+	kafkatest.Fill(t, w.client, w.in, 1, learned)
+	cfg := w.learner(w.in)
+	cfg.Decode = decode.Config{
+		Label: "label", Infer: true, Missing: "impute",
+		Tables: []decode.Table{{Topic: topic, As: "customers", Key: "id", Fields: []string{"tier"}}},
+	}
+	l, err := pipeline.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	set("0", "silver")
+	set("11", "")
+	set("100", "gold")
+	now := map[int]string{0: `"silver"`, 1: `"silver"`, 3: `"gold"`, 11: "null", 100: `"gold"`, 7000: "null"}
+	var asked []string
+	for id, tier := range now {
+		asked = append(asked, fmt.Sprintf(`{"id":%d,"amount":5}`, id), fmt.Sprintf(`{"id":7000,"amount":5,"customers.tier":%s}`, tier))
+	}
+	kafkatest.Fill(t, w.client, w.asked, 1, asked)
+	if err := w.scorer(true).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scores := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
+	seen := map[string]bool{}
+	for i := 0; i < len(asked); i += 2 {
+		var got, want map[string]any
+		for k, to := range []*map[string]any{&got, &want} {
+			if err := json.Unmarshal([]byte(scores[fmt.Sprintf("%s-0-%d", w.asked, i+k)]), to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen[fmt.Sprint(want["probabilities"])] = true
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s has %v, with the fields of its row %v", asked[i], got, want)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d different predictions for three values of a column", len(seen))
+	}
+}
+
+// A scorer that runs sees a row that changes.
+func TestAScorerFollowsItsTables(t *testing.T) {
+	w, topic := newWorld(t), kafkatest.Name("customers")
+	kafkatest.Fill(t, w.client, topic, 1, nil)
+	kafkatest.Fill(t, w.client, w.in, 1, []string{`{"id":"a","amount":1,"label":"x"}`, `{"id":"b","amount":2,"label":"y"}`})
+	cfg := w.learner(w.in)
+	cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Tables: []decode.Table{{Topic: topic, As: "customers", Key: "id", Fields: []string{"tier"}}}}
+	l, err := pipeline.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan serve.Enriched, 100)
+	switched := make(chan *serve.Served, 1)
+	s := serve.NewScorer(serve.Config{Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Report: func(ev serve.Event) {
+		switch ev := ev.(type) {
+		case serve.Enriched:
+			changed <- ev
+		case serve.Switched:
+			switched <- ev.To
+		}
+	}})
+	go s.Follow(t.Context())
+	m := <-switched
+	d, err := m.NewDecoder(m.Decode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Producer().Publish(t.Context(), topic, 0, []ingest.Record{{Key: []byte("a"), Value: []byte(`{"tier":"gold"}`), Time: time.Now().UnixMilli()}}); err != nil {
+		t.Fatal(err)
+	}
+	if ev := <-changed; ev.Tables[0].Rows != 1 || ev.Lags[0] != 0 {
+		t.Errorf("%+v", ev)
+	}
+	row, err := m.Read(d, &ingest.Record{Value: []byte(`{"id":"a","amount":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := slices.Clone(row.X)
+	own, err := m.Read(d, &ingest.Record{Value: []byte(`{"id":"b","amount":1,"customers.tier":"gold"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x, own.X) {
+		t.Errorf("%v, with its field %v", x, own.X)
+	}
+}
