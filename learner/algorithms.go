@@ -129,8 +129,8 @@ func (c Config) Arithmetic() int {
 	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
 		version += 2
 	}
-	if e.Mixture { // with the members short and reset, which take fewer steps of no use, and calibrated for scorers
-		version += 4
+	if e.Mixture { // with the members short and reset, which take fewer steps of no use, calibrated for scorers, and with fewer steps in the warm-up
+		version += 5
 	}
 	return version
 }

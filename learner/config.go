@@ -227,7 +227,7 @@ func (c Config) NamedCosts() []string {
 func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, Effort: c.effort(),
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, Effort: c.effort(), Lean: c.Mixture,
 		Steps: engine.Steps(c.Steps),
 	}
 }

@@ -35,6 +35,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
 		if len(l.pending.Labels) == m {
 			l.scorePending()
+			l.pending.Again, l.pending.More = true, i+1+m <= len(l.warmup.Labels)
 			l.fitPending()
 		}
 	}

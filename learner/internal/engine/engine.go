@@ -76,6 +76,7 @@ type Options struct {
 	Sampling    features.Sampling
 	Forest      int    // trees whose leaves are features, too
 	Effort      int    // of algorithms that have one; AutoEffort: chosen by the first rows
+	Lean        bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Direction   string // direction of a step, see package descent
 	Steps
 }
@@ -181,12 +182,15 @@ type Minibatch struct {
 	Scores  []float64 // rows × Columns, under the model as it is
 	Labels  []target.Label
 	Weights []float64
+	Again   bool    // the rows of the warm-up are learned again, under a new fit
+	More    bool    // and the next mini-batch of them follows at once
 	Part    float64 // of the rows of a whole mini-batch, where a file has ended; otherwise 0
 }
 
 // Clear empties p and keeps its memory.
 func (p *Minibatch) Clear() {
-	p.X, p.Scores, p.Labels, p.Weights, p.Part = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0], 0
+	p.X, p.Scores, p.Labels, p.Weights = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0]
+	p.Again, p.More, p.Part = false, false, 0
 }
 
 // A Reaction is what an engine does about drift, after the mini-batch in which it was

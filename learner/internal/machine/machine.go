@@ -154,7 +154,7 @@ func (m *Machine) Learn(c *member.Chunk) {
 		m.Start(m.head, nil)
 		b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
 	}
-	b.X, b.Labels, b.Weights = c.X, c.Labels, c.Weights
+	b.X, b.Labels, b.Weights, b.Again, b.More = c.X, c.Labels, c.Weights, c.Again, c.More
 	m.engine.Thin(m.thin)
 	m.engine.Learn(b)
 	m.ahead = m.ahead[:0]

@@ -24,6 +24,8 @@ type Chunk struct {
 	X       []float32 // rows × inputs; nil before the first fit
 	Labels  []target.Label
 	Weights []float64
+	Again   bool           // as in engine.Minibatch
+	More    bool           // likewise
 	Last    []target.Label // as in Row
 	Sparse  sparse.Rows    // only for a mixture that has a Sparse
 }

@@ -67,7 +67,7 @@ func (m *Mixture) Start(h *target.Head, columnFactors []float64, x []float32, la
 		}
 		for from := 0; from < whole; from += ChunkRows {
 			to := from + ChunkRows
-			o.Learn(&member.Chunk{X: x[from*d : to*d], Labels: labels[from:to], Weights: weights[from:to], Last: m.early[from:to]})
+			o.Learn(&member.Chunk{X: x[from*d : to*d], Labels: labels[from:to], Weights: weights[from:to], Last: m.early[from:to], Again: true, More: to < whole})
 		}
 	}
 	m.chunk.X = append(m.chunk.X[:0], x[whole*d:]...)

@@ -20,13 +20,22 @@ type gram struct {
 func (w *newton) refresh(b int) {
 	v, g := &w.window, &w.grams[b]
 	g.visits++
-	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > maxGramVisits {
+	if n := float64(min(v.rows, gramRows)); w.grown(g, n) || g.visits > maxGramVisits {
 		w.makeGram(b)
 		g.visits, g.factors = 1, g.factors[:0]
 	}
 	if len(g.factors) == 0 {
 		w.factorise(g)
 	}
+}
+
+// grown reports whether the Gram matrix of a block is to be computed again, where that of n
+// rows can be had.
+func (w *newton) grown(g *gram, n float64) bool {
+	if !w.Options.Lean || n == gramRows {
+		return g.rows < n
+	}
+	return g.rows == 0 || float64(g.rows*gramGrowth) < n
 }
 
 // factorise computes the Cholesky factors of the members' Hessians, with the bound of

@@ -126,6 +126,15 @@ const (
 	// while the window is small. Chosen by trial.
 	maxStepsPerBatch = 32
 
+	// rowsAgain is the number of rows for each step after those of the warm-up that are
+	// learned again, for rowVisitsPerExample. For fewer visits there are in proportion
+	// fewer steps, but leastAgain. Chosen by trial.
+	rowsAgain, leastAgain = 4, 16
+
+	// gramGrowth is the growth of the rows of a Gram matrix at which it is computed again.
+	// Chosen by trial.
+	gramGrowth = 1.5
+
 	// maxGradedLoss bounds the loss of a row in the grades of members, so that a
 	// single one does not decide which of them count. Chosen by trial.
 	maxGradedLoss = 50
@@ -214,10 +223,19 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
 	w.learnTrackers(p)
 	w.push(p)
+	again := p.Again && w.Options.Lean
+	if again && p.More {
+		return
+	}
 	w.grow()
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
 		w.credit += int64(len(p.Labels)) * w.visitsNow()
-		for range maxStepsPerBatch {
+		most := maxStepsPerBatch
+		if again {
+			most = int(max(leastAgain, int64(w.window.rows)/rowsAgain*w.visits/rowVisitsPerExample))
+			w.credit = int64(most) * int64(w.window.rows)
+		}
+		for range most {
 			if w.window.rows < minWindow || w.credit < int64(w.window.rows) {
 				break
 			}
