@@ -101,7 +101,7 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	}
 	code, stdout, _ = call(t, nil, "inspect", saved)
 	text := strings.Join(strings.Fields(stdout), " ")
-	for _, want := range []string{"column carrier category one-hot of 3 values and other", "column flight category target statistic and log frequency of 384 values", "column gone unknown nothing"} {
+	for _, want := range []string{"column carrier category one-hot of 3 values and other", "column flight category target statistic and log frequency of 400 values", "column gone unknown nothing"} {
 		if code != exit.Done || !strings.Contains(text, want) {
 			t.Errorf("inspect: exit %d, no %q:\n%s", code, want, stdout)
 		}
