@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/transfer"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -217,11 +218,12 @@ func TestAnInterruptedImportIsNotAModel(t *testing.T) {
 		addr, other := cluster(t)
 		kafkatest.Fill(t, other, in, 1, learntest.Rings(600))
 		there, _ := learntest.Config(other, "m", in)
+		size := halfway(t, file, there.Model, len(file)*(part-1)/part)
 		opened := 0
 		_, err := admin.Import(t.Context(), there, func() (io.ReadCloser, error) {
 			r := io.Reader(bytes.NewReader(file))
 			if opened++; opened == 2 {
-				r = io.LimitReader(r, int64(len(file)*(part-1)/part))
+				r = io.LimitReader(r, size)
 			}
 			return io.NopCloser(r), nil
 		})
@@ -251,6 +253,20 @@ func TestAnInterruptedImportIsNotAModel(t *testing.T) {
 		imported(t, there, file)
 		same(t, cfg, there)
 	}
+}
+
+// halfway returns a size, of at least from bytes, to which an export is cut so that an import
+// writes some BATCHes and then fails.
+func halfway(t *testing.T, file []byte, name string, from int) int64 {
+	t.Helper()
+	for size := from; size < len(file); size += len(file) / 50 {
+		var r transfer.Rehearsal
+		if _, err := transfer.Write(opening(file[:size]), name, &r, nil); err != nil && r.Fold() != nil && r.Fold().Seq() > 0 {
+			return int64(size)
+		}
+	}
+	t.Fatal("no part of the export has a BATCH that would be imported")
+	return 0
 }
 
 func TestAWrongFileIsNotImported(t *testing.T) {

@@ -58,7 +58,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 	}
 	r.decider.know(b.Schemas)
 	if err := r.decider.Change(tableChanges(b)); err != nil {
-		return nil, fmt.Errorf("%w: BATCH %d: %w", input.ErrHistory, b.Seq, err)
+		return nil, fmt.Errorf("%w: the changes of tables in BATCH %d cannot be applied: %w", input.ErrHistory, b.Seq, err)
 	}
 	d := r.decider.Decide(spans)
 	d.Form = record.Form{}
