@@ -16,7 +16,8 @@ const openPrefix = "open."
 // one, and before them, within the warm-up, has the fit in progress take effect. It returns
 // a State whose serving part is that of all rows. Restore of it returns the Learner as it was
 // before Finish: which rows are learned together depends on their order alone, and not on
-// where a file ends. The Learner must not learn afterwards.
+// where a file ends. The Learner must not learn afterwards,
+// and no other State of it can be restored.
 func (l *Learner) Finish() State {
 	s := l.State()
 	if l.finished || !l.finish() {
@@ -31,7 +32,7 @@ func (l *Learner) finish() (changed bool) {
 	if n := len(l.warmup.Labels); l.warmup.Result != nil {
 		l.adopt(<-l.warmup.Result)
 		changed = true
-	} else if l.fit == nil && n >= warmup.Checkpoints[0] && l.warmup.Fits(n, l.head.Task, l.config.quick()) {
+	} else if l.fit == nil && n >= warmup.Checkpoints[0] && l.warmup.Fits(n, l.head.Task, false) {
 		l.warmup.Start(n, l.dim, l.fitRequest(), l.fitter)
 		l.adopt(<-l.warmup.Result)
 		changed = true

@@ -125,6 +125,21 @@ func TestFinishEndsTheWarmUp(t *testing.T) {
 	}
 }
 
+// A file whose first rows are all of one class has no fit at the first checkpoint, and with little
+// effort none before row 256.
+func TestFinishFitsWhatNoCheckpointCould(t *testing.T) {
+	c := Config{BlockSize: 8, MaxFeatures: 32, Effort: 16}
+	second := func(i int, _ []float64) Label { return class(i >= 100) }
+	l := newLearner(t, c)
+	learn(l, labelledRows(stream{dim: 3, label: second, config: c}.rows(200)), 200)
+	if l.fit != nil {
+		t.Fatal("there was a fit before the end")
+	}
+	if l.Finish(); l.fit == nil || l.engine.Features() == 0 {
+		t.Error("the model has no features")
+	}
+}
+
 // linear returns the array of a State with the linear members of its mixture.
 func linear(s State) Array {
 	if i := slices.IndexFunc(s.Serving, func(a Array) bool { return a.Name == "mixture.linear" }); i >= 0 {

@@ -38,8 +38,12 @@ func (s *Scorer) CanaryModel() *Served { return s.canary.Load() }
 func (s *Scorer) followCanary(ctx context.Context) {
 	c := s.config
 	f := NewFollower(c.Client, c.Canary.Log, c.VerifyKey, func(id string, err error) { c.Report(CanaryFailed{err}) })
+	var m *Served // the next model
 	for ctx.Err() == nil {
-		m, err := f.Next(ctx)
+		var err error
+		if m == nil {
+			m, err = f.Next(ctx)
+		}
 		if err == nil {
 			err = s.enrich(ctx, m)
 		}
@@ -47,6 +51,7 @@ func (s *Scorer) followCanary(ctx context.Context) {
 		case err == nil:
 			s.canary.Store(m)
 			c.Report(CanarySwitched{m})
+			m = nil
 		case ctx.Err() == nil:
 			c.Report(CanaryFailed{err})
 			select {

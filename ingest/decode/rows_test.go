@@ -87,6 +87,9 @@ func TestRowsReadAtOnceAreTheSame(t *testing.T) {
 				cfg.Key = "k"
 			}
 			got, want := rowsOfFile(t, texts[0], cfg), rowsOfFile(t, texts[1], cfg)
+			if len(got) != len(want) {
+				t.Fatalf("%s, %+v: %d rows, otherwise %d", name, cfg, len(got), len(want))
+			}
 			for i, w := range want {
 				if got[i] != w {
 					t.Errorf("%s, %+v: row %d is %s, otherwise %s", name, cfg, i+1, got[i], w)

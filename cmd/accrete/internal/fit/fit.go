@@ -139,7 +139,6 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Progressive.Figures = run.Deviation()
-	r.Columns = r.columns.Report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.Log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
@@ -148,10 +147,13 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	r.StateHash = snapshot.StateHash(s.Schema, s.State) // a learner of the same rows has it
 	if s, err = run.Final(schema); err != nil {
 		return err
 	}
+	final := run.Progress() // of the model that is saved
+	r.Features, r.Kernel, r.Cap = final.Features, final.Kernel, final.Cap
+	r.Columns = r.columns.Report(schema, run.Columns())
 	if err := f.write(p.Task, curve, s); err != nil {
 		return err
 	}
