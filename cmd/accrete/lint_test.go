@@ -65,6 +65,15 @@ func TestLintReportsEveryProblem(t *testing.T) {
 	}
 }
 
+// Two tables whose topics and fields make the same name of a column are refused.
+func TestLintRefusesTwoTablesOfOneColumn(t *testing.T) {
+	inDir(t, least+"  tables:\n    - {topic: a, key: id, fields: [b.c]}\n    - {topic: a.b, key: id, fields: [c]}\n")
+	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")
+	if code != exit.Refused || !strings.Contains(stdout, `two tables have the column "a.b.c"`) {
+		t.Errorf("exit code %d, printed\n%s\nsaid %s", code, stdout, stderr)
+	}
+}
+
 func TestTheReferenceIsReviewed(t *testing.T) {
 	home, _ := os.Getwd()
 	code, stdout, stderr := call(t, nil, "lint", "--reference")

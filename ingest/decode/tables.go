@@ -52,6 +52,11 @@ func (c *Config) checkTables() error {
 		if t.Key != c.Key && types[t.Key] == "" && !slices.Contains(c.Columns, t.Key) && !slices.Contains(columns, t.Key) {
 			types[t.Key] = ID
 		}
+		for _, name := range t.Columns() {
+			if slices.Contains(columns, name) {
+				return fmt.Errorf("input.tables: two tables have the column %s: give one of them another name with as", quote(name))
+			}
+		}
 		columns = append(columns, t.Columns()...)
 	}
 	for _, name := range columns {
@@ -180,6 +185,10 @@ func (d *Decoder) WithoutRow() (n []int64) {
 const (
 	maxTableKey  = 256     // bytes
 	maxTableText = 1 << 10 // bytes of a value
+
+	// maxTableRow is the maximum of all values in bytes, escaped as in the model log, whose
+	// records have at most 1 MiB: a BATCH has up to 32 KiB of rows before the last one.
+	maxTableRow = 64 << 10
 )
 
 // TableRow reads a record of a table's topic, a JSON object. A record without a value deletes
@@ -221,6 +230,9 @@ func tableRow(c *table.Config, key, b []byte, maxBytes int) (row table.Row, err 
 		values.WriteString(text)
 	}
 	values.WriteByte(']')
+	if values.Len() > maxTableRow {
+		return row, bad("limits", "the values have %d bytes together, the limit is %d", values.Len(), maxTableRow)
+	}
 	return table.Row{Key: string(key), Values: values.String()}, nil
 }
 

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -47,6 +48,38 @@ func TestRowsOfTables(t *testing.T) {
 	}
 	if row, err := TableRow(&customers, []byte("k"), nil, 100); err != nil || row != (table.Row{Key: "k"}) {
 		t.Errorf("a record without a value: %+v, %v", row, err)
+	}
+}
+
+// A row whose values have more than 64 KiB together is refused, however they are divided: a record
+// of the model log must have room for it.
+func TestRowsOfTablesAreBoundedTogether(t *testing.T) {
+	c := Table{Topic: "customers", Key: "id", Rows: 10}
+	for i := range 70 {
+		c.Fields = append(c.Fields, fmt.Sprint("f", i))
+	}
+	fields := func(n int, text string) []byte {
+		m := map[string]string{}
+		for _, name := range c.Fields[:n] {
+			m[name] = text
+		}
+		b, _ := json.Marshal(m)
+		return b
+	}
+	for _, test := range []struct {
+		n    int
+		text string
+		ok   bool
+	}{
+		{60, strings.Repeat("x", maxTableText), true},
+		{70, strings.Repeat("x", maxTableText), false},
+		{10, strings.Repeat("\x01", maxTableText), true}, // of six bytes each in the model log
+		{12, strings.Repeat("\x01", maxTableText), false},
+	} {
+		row, err := TableRow(&c, []byte("k"), fields(test.n, test.text), 1<<20)
+		if (err == nil) != test.ok || len(row.Values) > maxTableRow {
+			t.Errorf("%d values of %d bytes: %d bytes, %v", test.n, len(test.text), len(row.Values), err)
+		}
 	}
 }
 
@@ -104,6 +137,7 @@ func TestTablesAreCheckedAgainstTheOtherOptions(t *testing.T) {
 	for what, c := range map[string]Config{
 		"the label as key":         {Label: "id", Tables: []Table{customers}},
 		"two of one name":          {Tables: []Table{customers, customers}},
+		"two of one column":        {Tables: []Table{{Topic: "a", Key: "id", Fields: []string{"b.c"}}, {Topic: "a.b", Key: "id", Fields: []string{"c"}}}},
 		"a column that is ignored": {Types: map[string]string{"customers.tier": Ignored}, Tables: []Table{customers}},
 		"lists of numbers":         {Format: "float32", Tables: []Table{customers}},
 		"no fields":                {Tables: []Table{{Topic: "t", Key: "k"}}},
