@@ -63,8 +63,8 @@ type part struct {
 	*topic
 	number int32
 	next   int64 // first offset that was not read; owned by its goroutine
-	end    int64 // of the partition when the Reader was opened
-	taken  int64 // first offset that was not taken; guarded by Reader.mu
+	end    int64 // of the partition when the Reader was opened, or a lower one since; guarded by Reader.mu
+	taken  int64 // first offset that was not taken; likewise
 	last   int64 // end of the partition as of the last response; likewise
 }
 
@@ -114,6 +114,11 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 			p.next = max(p.next, first[i]) // what was before is compacted
 			p.taken, p.last = p.next, p.end
 			to.parts = append(to.parts, p)
+		}
+		if was, _ := t.Next(0); was != to.id && was != ([16]byte{}) && len(to.parts) > 0 { // its rows go, also if the new topic has none
+			p := to.parts[0]
+			r.queue = append(r.queue, piece{part: p, size: 128, Changes: table.Changes{Table: to.of.Name(), TopicID: to.id, From: p.next, To: p.next}})
+			r.size += 128
 		}
 		r.topics = append(r.topics, to)
 	}

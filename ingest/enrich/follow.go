@@ -25,11 +25,14 @@ func (r *Reader) follow(ctx context.Context, p *part) error {
 		var gap *ingest.GapError
 		var past *ingest.PastEnd
 		switch {
-		case errors.As(err, &gap): // the broker has compacted what was before
-			p.next = gap.LogStart
+		case errors.As(err, &gap): // the broker has deleted what was before, maybe all there was
+			if err := r.push(ctx, p, ingest.Fetched{Next: gap.LogStart, End: max(p.last, gap.LogStart)}); err != nil {
+				return err
+			}
 			continue
 		case errors.As(err, &past): // truncated: what is there now is read again
 			p.next = 0
+			r.set(func() { p.last, p.end = past.End, min(p.end, past.End) })
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
@@ -48,7 +51,10 @@ func (r *Reader) follow(ctx context.Context, p *part) error {
 
 // push adds what was read to the queue, in pieces, when there is room.
 func (r *Reader) push(ctx context.Context, p *part, got ingest.Fetched) error {
-	r.set(func() { p.last = got.End })
+	r.set(func() {
+		p.last = got.End
+		p.end = min(p.end, got.End) // of what was truncated, nothing will come
+	})
 	rejected := Rejected{Topic: p.of.Topic, Partition: p.number}
 	for rs := got.Records; p.next < got.Next; {
 		one := piece{part: p, size: 128, Changes: table.Changes{Table: p.of.Name(), TopicID: p.id, Partition: p.number, From: p.next}}

@@ -73,10 +73,12 @@ func (r *Rows) run(ctx context.Context, ready func()) error {
 	defer stop()
 	ended.Go(func() { r.reader.Run(reading) })
 	for {
+		wait := r.reader.Wait // which ends without changes if those to come were truncated
 		if r.reader.CaughtUp() {
 			ready()
+			wait = r.reader.WaitMore
 		}
-		if err := r.reader.WaitMore(ctx); err != nil {
+		if err := wait(ctx); err != nil {
 			return err
 		}
 		changes := r.reader.Take(aheadBytes)

@@ -1,0 +1,134 @@
+package enrich
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/table"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+func TestMain(m *testing.M) {
+	kafkatest.Prepare(1)
+	m.Run()
+}
+
+// customers is a topic with rows 0 to n-1, and the options of its table.
+func customers(t *testing.T, c *ingest.Client, n int) []table.Config {
+	t.Helper()
+	topic := kafkatest.Name("customers")
+	kafkatest.Fill(t, c, topic, 1, nil)
+	var rs []ingest.Record
+	for i := range n {
+		rs = append(rs, ingest.Record{Key: fmt.Append(nil, i), Value: fmt.Appendf(nil, `{"tier":%d}`, i)})
+	}
+	if n > 0 {
+		if err := c.Producer().Publish(t.Context(), topic, 0, rs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []table.Config{{Topic: topic, Key: "id", Fields: []string{"tier"}, Rows: 1000}}
+}
+
+// caughtUp reads up to the end that the topics had, and returns the numbers of the rows, in
+// their order.
+func caughtUp(t *testing.T, r *Rows) string {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	ready, read := context.WithCancel(ctx)
+	ended := make(chan bool)
+	running, end := context.WithCancel(ctx)
+	go func() { r.Run(running, read); close(ended) }()
+	<-ready.Done()
+	if ctx.Err() != nil {
+		t.Fatal("it waits for records that will not come")
+	}
+	end()
+	<-ended
+	var keys []string
+	for i := range 20 {
+		if key := fmt.Sprint(i); r.tables.All[0].Row([]byte(key)) != "" {
+			keys = append(keys, key)
+		}
+	}
+	return strings.Join(keys, " ")
+}
+
+func newRows(t *testing.T, c *ingest.Client, all []table.Config) *Rows {
+	return NewRows(Config{Client: c, MaxBytes: 1 << 20, Retrying: func(error) {}, Rejected: func(r Rejected) { t.Errorf("rejected: %+v", r) }}, all)
+}
+
+// A reader whose backlog is deleted, or truncated, while it reads it has caught up with what is
+// left.
+func TestABacklogThatIsGoneIsNotWaitedFor(t *testing.T) {
+	c := kafkatest.Client(t)
+	for _, test := range []struct {
+		what   string
+		change func(topic string, p *part)
+		want   string
+	}{
+		{what: "nothing happens", change: func(string, *part) {}, want: "0 1 2 3 4 5"},
+		{what: "some records are deleted", want: "4 5", change: func(topic string, _ *part) {
+			if err := c.DeleteRecords(t.Context(), topic, 0, 4); err != nil {
+				t.Error(err)
+			}
+		}},
+		{what: "all records are deleted", change: func(topic string, _ *part) {
+			if err := c.DeleteRecords(t.Context(), topic, 0, 6); err != nil {
+				t.Error(err)
+			}
+		}},
+		// The partition had more, of which some was read.
+		{what: "truncated after what was read", want: "4 5", change: func(_ string, p *part) { p.next, p.taken, p.end, p.last = 4, 4, 12, 12 }},
+		{what: "truncated to what was read", change: func(_ string, p *part) { p.next, p.taken, p.end, p.last = 6, 6, 12, 12 }},
+		{what: "truncated before what was read", want: "any", change: func(_ string, p *part) { p.next, p.taken, p.end, p.last = 8, 8, 12, 12 }},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			all := customers(t, c, 6)
+			r := newRows(t, c, all)
+			if err := r.Open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			test.change(all[0].Topic, r.reader.topics[0].parts[0])
+			if got := caughtUp(t, r); got != test.want && test.want != "any" { // those that are there are read again, later
+				t.Errorf("it has rows %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The rows of a topic that was deleted and created again are dropped, also while the new one is
+// empty.
+func TestRowsOfADeletedTopicAreDropped(t *testing.T) {
+	c := kafkatest.Client(t)
+	for n, want := range []string{"", "0", "0 1"} {
+		all := customers(t, c, n)
+		r := newRows(t, c, all)
+		r.tables.Apply([]table.Changes{{Table: all[0].Name(), TopicID: [16]byte{9}, To: 20, Rows: []table.Row{{Key: "7", Values: "[1]"}}}})
+		if err := r.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		applied := make(chan bool, 10)
+		r.Applied = func([]table.Status, []int64) { applied <- true }
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		ready, read := context.WithCancel(ctx)
+		ended := make(chan bool)
+		go func() { r.Run(ctx, read); close(ended) }()
+		select {
+		case <-applied:
+		case <-ctx.Done():
+			t.Fatal("nothing is applied")
+		}
+		<-ready.Done()
+		stop()
+		<-ended
+		if got := r.tables.All[0]; got.Row([]byte("7")) != "" || (got.Row([]byte("0")) != "") != strings.Contains(want, "0") || (got.Row([]byte("1")) != "") != strings.Contains(want, "1") {
+			t.Errorf("%d rows in the new topic: %+v, want %q", n, r.tables.Status()[0], want)
+		}
+	}
+}
