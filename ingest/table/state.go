@@ -74,7 +74,7 @@ func (t *Table) restore(i int, arrays []learner.Array) error {
 	next, ok2 := data[int64](i, "next", 1, arrays[1])
 	sizes, ok3 := data[int64](i, "sizes", 2, arrays[2])
 	text, ok4 := data[byte](i, "text", 1, arrays[3])
-	if !ok1 || !ok2 || !ok3 || !ok4 || len(head) != headFields || len(next) > maxPartitions || len(sizes) > 2*t.config.Rows {
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(head) != headFields || len(next) > maxPartitions || len(sizes) > 2*t.config.Rows || int64(8*len(sizes)+len(text)) > t.most {
 		return fmt.Errorf("tables: an array of table %d is not as expected", i)
 	}
 	binary.BigEndian.PutUint64(t.topic[:8], uint64(head[0]))

@@ -28,7 +28,7 @@ type Changes struct {
 type Counts struct {
 	Set      int64 // rows that were added or replaced
 	Deleted  int64 // rows that were deleted by a record without a value
-	Evicted  int64 // rows that were dropped because there were too many
+	Evicted  int64 // rows that were dropped because there were too many, or they were too large
 	Rejected int64 // records that are no rows
 	Renewed  int64 // times that the topic was another one
 }
@@ -38,9 +38,11 @@ func (c *Counts) totals() [5]*int64 {
 	return [5]*int64{&c.Set, &c.Deleted, &c.Evicted, &c.Rejected, &c.Renewed}
 }
 
-// Table has the rows of one topic. If there are too many, the one that was set first goes.
+// Table has the rows of one topic. If there are too many, or they are too large together, the one
+// that was set first goes.
 type Table struct {
 	config Config
+	most   int64 // bytes of a snapshot that the rows may have
 	topic  [16]byte
 	next   []int64 // the first offset of each partition that is not in the table
 	rows   map[string]*entry
@@ -57,8 +59,15 @@ type entry struct {
 // entryBytes is the memory of a row without its text: an entry, and its place in the map.
 const entryBytes = 160
 
+// maxSaved is the number of bytes that the rows of a table may have in a snapshot, which has at
+// most 1 GiB. It is part of what a replay depends on.
+const maxSaved = 512 << 20
+
+// sizesBytes are those of a row in a snapshot beside its text: the lengths of key and values.
+const sizesBytes = 2 * 8
+
 func newTable(c Config) *Table {
-	t := &Table{config: c}
+	t := &Table{config: c, most: maxSaved}
 	t.clear()
 	return t
 }
@@ -154,17 +163,25 @@ func (t *Table) drop(e *entry) {
 
 // add adds a row that is not there, as the last.
 func (t *Table) add(key, values string) {
-	if len(t.rows) >= t.config.Rows {
+	e := &entry{key: key, values: values}
+	for len(t.rows) >= t.config.Rows || len(t.rows) > 0 && t.saved()+e.saved() > t.most {
 		t.counts.Evicted++
 		t.drop(t.ends.next)
 	}
-	e := &entry{key: key, values: values, before: t.ends.before, next: &t.ends}
+	e.before, e.next = t.ends.before, &t.ends
 	e.before.next, t.ends.before = e, e
 	t.rows[key] = e
 	t.bytes += e.bytes()
 }
 
-func (e *entry) bytes() int64 { return int64(len(e.key)+len(e.values)) + entryBytes }
+func (e *entry) text() int64 { return int64(len(e.key) + len(e.values)) }
+
+func (e *entry) bytes() int64 { return e.text() + entryBytes }
+
+func (e *entry) saved() int64 { return e.text() + sizesBytes }
+
+// saved returns the bytes of all rows in a snapshot.
+func (t *Table) saved() int64 { return t.bytes - int64(len(t.rows))*(entryBytes-sizesBytes) }
 
 // Status is how a table is now.
 type Status struct {
@@ -177,6 +194,7 @@ type Status struct {
 // clone returns a copy, which shares texts alone with t.
 func (t *Table) clone() *Table {
 	c := newTable(t.config)
+	c.most = t.most
 	c.topic, c.next, c.counts = t.topic, slices.Clone(t.next), t.counts
 	for e := t.ends.next; e != &t.ends; e = e.next {
 		c.add(e.key, e.values)

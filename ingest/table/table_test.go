@@ -13,6 +13,7 @@ import (
 // slow is a table as a list of rows, the one that was set first at the front.
 type slow struct {
 	most   int
+	bytes  int // that the rows may have in a snapshot
 	topic  [16]byte
 	next   map[int32]int64
 	rows   []Row
@@ -36,11 +37,17 @@ func (s *slow) apply(c Changes) {
 			continue
 		}
 		s.counts.Set++
-		if s.rows = append(s.rows, r); len(s.rows) > s.most {
+		for s.rows = append(s.rows, r); len(s.rows) > 1 && (len(s.rows) > s.most || s.saved() > s.bytes); s.counts.Evicted++ {
 			s.rows = s.rows[1:]
-			s.counts.Evicted++
 		}
 	}
+}
+
+func (s *slow) saved() (n int) {
+	for _, r := range s.rows {
+		n += 16 + len(r.Key) + len(r.Values)
+	}
+	return n
 }
 
 var config = Config{Topic: "t", Key: "k", Fields: []string{"a", "b"}, Rows: 20}
@@ -72,8 +79,15 @@ func changes(rng *rand.Rand, n int) (all []Changes) {
 // Tables have the rows, the order of eviction and the counts of a list, also after they were
 // saved and restored, or copied, at any point.
 func TestTableIsThatOfAList(t *testing.T) {
+	for _, bytes := range []int{maxSaved, 400, 40, 1} { // of 20 rows in about 500
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) { testAsList(t, bytes) })
+	}
+}
+
+func testAsList(t *testing.T, bytes int) {
 	rng := rand.New(rand.NewPCG(3, 5))
-	tables, list := New([]Config{config}), &slow{most: config.Rows, next: map[int32]int64{}}
+	tables, list := New([]Config{config}), &slow{most: config.Rows, bytes: bytes, next: map[int32]int64{}}
+	tables.All[0].most = int64(bytes)
 	for i, c := range changes(rng, 3000) {
 		if err := tables.Check([]Changes{c}); err != nil {
 			t.Fatal(err)
@@ -89,6 +103,7 @@ func TestTableIsThatOfAList(t *testing.T) {
 			if !reflect.DeepEqual(again.State(), tables.State()) {
 				t.Fatal("tables that were restored are saved as other arrays")
 			}
+			again.All[0].most = int64(bytes)
 			tables = again
 		case 1:
 			was := tables.State()
