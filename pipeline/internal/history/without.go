@@ -13,7 +13,7 @@ func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r
 	for _, r := range b.Ranges {
 		s := input.Span{In: &input.Partition{Topic: r.Topic, ID: r.TopicID, Partition: r.Partition}, From: r.From, To: r.To}
 		for _, it := range b.Items {
-			if it.in.Partition != r.Partition || it.in.Topic != r.Topic {
+			if it.in.Partition != r.Partition || it.in.Topic != r.Topic || it.Record.Offset < r.From || it.Record.Offset >= r.To {
 				continue
 			}
 			if drop(r.Topic, r.Partition, it.Record) {
