@@ -32,6 +32,8 @@ type Archive struct {
 	log    kafkalog.Reader
 	newest func() int64 // offset of the newest MANIFEST; -1: there is none
 
+	enrich func(*Served) bool // has a model use the rows of its tables, if they are there; nil: no model predicts
+
 	reading chan struct{} // held by the one that reads the log
 
 	mu     sync.Mutex
@@ -185,6 +187,9 @@ func (a *Archive) load(ctx context.Context, offset int64) (*Served, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if a.enrich != nil && !a.enrich(s) {
+		return nil, errors.New("the rows of its tables (input.tables) are not those of the model that is served")
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

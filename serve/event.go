@@ -64,6 +64,7 @@ type (
 	// Enriched reports how the tables are after changes, with the number of offsets of each
 	// that are not applied yet.
 	Enriched struct {
+		Of     *enrich.Rows // which tells tables of one name apart: those of the model and of a canary
 		Tables []table.Status
 		Lags   []int64
 	}

@@ -58,6 +58,7 @@ type Scorer struct {
 	enriching sync.Mutex // guards rows
 	rows      []rowsOf
 	reading   sync.WaitGroup // of rows
+	loading   sync.Map       // a *sync.Mutex by the options of tables that are read for the first time
 
 	output, quarantine, shadow ingest.Topic
 }
@@ -79,7 +80,11 @@ func NewScorer(c Config) *Scorer {
 func (s *Scorer) Choice() modellog.Choice { return s.log.Choice() }
 
 // Archive returns the models of the past.
-func (s *Scorer) Archive() *Archive { return s.log.Archive() }
+func (s *Scorer) Archive() *Archive {
+	a := s.log.Archive()
+	a.enrich = s.share
+	return a
+}
 
 // Model returns the current model; nil while there is none.
 func (s *Scorer) Model() *Served { return s.model.Load() }

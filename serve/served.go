@@ -68,7 +68,7 @@ func (s *Served) Observe(b *learner.Batch) {
 }
 
 // ReadsLike reports whether s and other read records in the same way, to the same rows.
-func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads }
+func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads && s.rows == other.rows }
 
 // Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }

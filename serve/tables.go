@@ -3,6 +3,8 @@ package serve
 import (
 	"context"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/table"
@@ -17,27 +19,21 @@ type rowsOf struct {
 // enrich has m enrich records with the rows of its tables. It waits until they are read up to
 // the present end of their topics, unless another model has them already.
 func (s *Scorer) enrich(ctx context.Context, m *Served) error {
-	if len(m.Decode.Tables) == 0 {
+	if s.share(m) {
 		return nil
 	}
-	var configs []string
-	for _, c := range m.Decode.Tables {
-		configs = append(configs, c.String())
-	}
-	s.enriching.Lock()
-	defer s.enriching.Unlock()
-	for _, r := range s.rows {
-		if slices.Equal(r.configs, configs) {
-			m.rows = r.Rows
-			return nil
-		}
+	alone, _ := s.loading.LoadOrStore(strings.Join(tablesOf(m), "\n"), new(sync.Mutex))
+	alone.(*sync.Mutex).Lock()
+	defer alone.(*sync.Mutex).Unlock()
+	if s.share(m) { // another model has read them in the meantime
+		return nil
 	}
 	rows := enrich.NewRows(enrich.Config{
 		Client: s.config.Client, MaxBytes: m.Decode.MaxBytes,
 		Retrying: func(err error) { s.config.Report(Retrying{err}) },
 		Rejected: func(r enrich.Rejected) { s.config.Report(TableRejected{r}) },
 	}, m.Decode.Tables)
-	rows.Applied = func(now []table.Status, lags []int64) { s.config.Report(Enriched{now, lags}) }
+	rows.Applied = func(now []table.Status, lags []int64) { s.config.Report(Enriched{rows, now, lags}) }
 	if err := rows.Open(ctx); err != nil {
 		return err
 	}
@@ -47,6 +43,32 @@ func (s *Scorer) enrich(ctx context.Context, m *Served) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.rows, m.rows = append(s.rows, rowsOf{configs, rows}), rows
+	s.enriching.Lock() // not before: the tables of a canary must not hold up those of the model
+	defer s.enriching.Unlock()
+	s.rows, m.rows = append(s.rows, rowsOf{tablesOf(m), rows}), rows
 	return nil
+}
+
+// share has m use the rows that another model has, and reports whether it needs no others.
+func (s *Scorer) share(m *Served) bool {
+	if len(m.Decode.Tables) == 0 {
+		return true
+	}
+	s.enriching.Lock()
+	defer s.enriching.Unlock()
+	for _, r := range s.rows {
+		if slices.Equal(r.configs, tablesOf(m)) {
+			m.rows = r.Rows
+			return true
+		}
+	}
+	return false
+}
+
+// tablesOf returns the options of the tables of a model.
+func tablesOf(m *Served) (configs []string) {
+	for _, c := range m.Decode.Tables {
+		configs = append(configs, c.String())
+	}
+	return configs
 }
