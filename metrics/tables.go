@@ -11,7 +11,13 @@ import (
 type Tables struct {
 	rows, lag        *prometheus.GaugeVec
 	records, missing *prometheus.CounterVec
-	was              map[string]table.Counts
+	was              map[ofTable]table.Counts
+}
+
+// ofTable names one of the tables of one name that a process has.
+type ofTable struct {
+	rows any
+	name string
 }
 
 // newTables returns the collectors of a process whose metrics begin with prefix.
@@ -24,13 +30,13 @@ func newTables(r prometheus.Registerer, prefix string) *Tables {
 		lag:  gauge("table_lag", "Offsets of the topic of each table of input.tables that are not applied to it yet."),
 		records: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: prefix + "table_records_total",
-			Help: "Records of the topic of each table of input.tables by outcome (of a learner since the model was created, of a scorer since its start): set (a row), deleted (a row, by a record without a value), evicted (rows that were dropped because there were more than its option rows allows), or rejected (they are no rows).",
+			Help: "Records of the topic of each table of input.tables by outcome (of a learner since the model was created, of a scorer since its start): set (a row), deleted (a row, by a record without a value), evicted (rows that were dropped because there were more than its option rows allows, or more than 512 MiB), or rejected (they are no rows).",
 		}, []string{"table", "outcome"}),
 		missing: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: prefix + "table_missing_total",
 			Help: "Records that have no row in a table of input.tables, so that its columns are null.",
 		}, []string{"table"}),
-		was: map[string]table.Counts{},
+		was: map[ofTable]table.Counts{},
 	}
 	r.MustRegister(t.rows, t.lag, t.records, t.missing)
 	return t
@@ -42,16 +48,18 @@ func (t *Tables) Missing(table string, records int64) {
 }
 
 // Add adds how a table is now, with the number of records that had no row in it since the last
-// call.
-func (t *Tables) Add(s *table.Status, lag, missing int64) {
+// call. The counts of tables of one name are added up; of tells them apart, and may be nil where
+// a name has one table. The gauges are those of the table that was added last.
+func (t *Tables) Add(of any, s *table.Status, lag, missing int64) {
 	t.rows.WithLabelValues(s.Name).Set(float64(s.Rows))
 	t.lag.WithLabelValues(s.Name).Set(float64(lag))
 	t.missing.WithLabelValues(s.Name).Add(float64(missing))
-	a, b := s.Counts, t.was[s.Name]
+	is := ofTable{of, s.Name}
+	a, b := s.Counts, t.was[is]
 	for outcome, n := range map[string]int64{
 		"set": a.Set - b.Set, "deleted": a.Deleted - b.Deleted, "evicted": a.Evicted - b.Evicted, "rejected": a.Rejected - b.Rejected,
 	} {
 		t.records.WithLabelValues(s.Name, outcome).Add(float64(max(0, n)))
 	}
-	t.was[s.Name] = a
+	t.was[is] = a
 }

@@ -87,7 +87,7 @@ func (t *tally) event(ev serve.Event) {
 		t.judged(ev)
 	case serve.Enriched:
 		for i := range ev.Tables {
-			t.metrics.Tables.Add(&ev.Tables[i], ev.Lags[i], 0)
+			t.metrics.Tables.Add(ev.Of, &ev.Tables[i], ev.Lags[i], 0)
 		}
 	case serve.WithoutRow:
 		for i, name := range ev.Tables {

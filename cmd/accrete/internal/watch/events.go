@@ -146,7 +146,7 @@ func (w *Watch) learned(ev event.Learned) {
 		w.windows = ev.Windows
 	}
 	for i := range ev.Tables {
-		m.Tables.Add(&ev.Tables[i].Status, ev.Tables[i].Lag, ev.Tables[i].WithoutRow)
+		m.Tables.Add(nil, &ev.Tables[i].Status, ev.Tables[i].Lag, ev.Tables[i].WithoutRow)
 	}
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
