@@ -155,11 +155,8 @@ func (t *tuner) descend(at tuning) tuning {
 				break
 			}
 			gain := 1.0
-			switch {
-			case turn < 0:
+			if turn < 0 {
 				gain = penaltyGain
-			case t.version > First: // a start at the weaker one does not decide between them
-				gain = 1 / penaltyGain
 			}
 			if next.error = t.error(next); next.error >= gain*at.error {
 				break

@@ -6,7 +6,7 @@ type Version int
 
 const (
 	// First mixes many classes at random, so that their numbers have an influence on the
-	// choice, and takes narrow kernels and weak penalties where little can be predicted.
+	// choice, and takes narrow kernels between indicators where little can be predicted.
 	First Version = 0
 
 	// Newest is the version of new models.

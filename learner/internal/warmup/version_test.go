@@ -106,18 +106,3 @@ func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
 		}
 	}
 }
-
-// TestPenaltyDoesNotDependOnTheStart: a weaker penalty has to be better, wherever the
-// descent begins.
-func TestPenaltyDoesNotDependOnTheStart(t *testing.T) {
-	for _, values := range []int{5, 7, 9} {
-		s := interactions(200, 2, values)
-		tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
-		for width := narrowest; width <= 0; width++ {
-			want := tn.descend(tuning{width: width, lambda: safeTuning.lambda})
-			if got := tn.descend(tuning{width: width, lambda: weakest}); got != want {
-				t.Errorf("%d values: from the weakest penalty %+v, from the usual one %+v", values, got, want)
-			}
-		}
-	}
-}
