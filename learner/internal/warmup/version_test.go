@@ -42,28 +42,6 @@ func TestNumbersOfClassesDoNotMatter(t *testing.T) {
 	}
 }
 
-// interactions is n rows of indicators of pairs of categories of that many values, whose
-// label is the sum of an effect of each pair.
-func interactions(n, pairs, values int) sample {
-	rng := rand.New(rand.NewPCG(9, 8))
-	effects := make([]float64, pairs*values*values)
-	for i := range effects {
-		effects[i] = rng.NormFloat64()
-	}
-	s := sample{version: Newest, dim: 2 * pairs * values, targets: 1}
-	for range n {
-		x, y := make([]float64, s.dim), 0.1*rng.NormFloat64()
-		for p := range pairs {
-			a, b := rng.IntN(values), rng.IntN(values)
-			x[2*p*values+a], x[(2*p+1)*values+b] = 1, 1
-			y += effects[(p*values+a)*values+b]
-		}
-		s.x, s.y = append(s.x, x...), append(s.y, y)
-	}
-	s.center()
-	return s
-}
-
 // TestNarrowKernelsKeepWhatIsExplained: of the variance that the best choice explains, the
 // narrower one explains nearly all where columns are indicators, also where that is little.
 // For numbers it need not.
