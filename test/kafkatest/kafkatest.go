@@ -3,6 +3,7 @@
 package kafkatest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -82,9 +83,7 @@ func Name(base string) string { return fmt.Sprintf("%s-%x", base, rand.Uint32())
 // would lose those that have none.
 func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values []string) {
 	t.Helper()
-	if err := c.Create(t.Context(), topic, partitions, map[string]string{"retention.ms": "-1"}); err != nil {
-		t.Fatal(err)
-	}
+	retry(t, func() error { return c.Create(t.Context(), topic, partitions, map[string]string{"retention.ms": "-1"}) })
 	byPartition := make([][]ingest.Record, partitions)
 	now := time.Now().UnixMilli()
 	for i, v := range values {
@@ -102,21 +101,35 @@ func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values [
 // Read returns everything in a topic, partition by partition.
 func Read(t testing.TB, c *ingest.Client, topic string) (rs []ingest.Record) {
 	t.Helper()
-	first, end, err := c.Offsets(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var first, end []int64
+	retry(t, func() (err error) {
+		first, end, err = c.Offsets(t.Context(), topic)
+		return err
+	})
 	for p := range end {
 		f := c.Fetcher(topic, p)
 		for next := first[p]; next < end[p]; {
-			got, err := f.Poll(t.Context(), next)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rs, next = append(rs, got.Records...), got.Next
+			retry(t, func() error {
+				got, err := f.Poll(t.Context(), next)
+				if err == nil {
+					rs, next = append(rs, got.Records...), got.Next
+				}
+				return err
+			})
 		}
 	}
 	return rs
+}
+
+// retry calls f until it succeeds. The client may still have connections to a broker
+// that the test has stopped.
+func retry(t testing.TB, f func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := ingest.Retry(ctx, func(error) {}, f); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Header returns a header of a record, empty if it has none of that key.
