@@ -14,6 +14,7 @@ type Held struct {
 	// Of a product:
 	factors []float32 // the caller's, in panels
 	inUse   []int     // scores with factors in each run of rows
+	columns int       // of coefficients
 	sums    []float64 // of whole panels of frequencies
 	packed  []float32 // coefficients in panels of columns
 }
@@ -25,27 +26,72 @@ const perTile = 2 * vec.Panel * vec.Lanes
 // with weights cannot.
 func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
-// Hold sets h to the features of a block for that many rows x, packed by vec.PackRows. It
-// panics unless b Holds features.
-func (b *Bank) Hold(h *Held, block int, x []float32, rows int) {
-	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != vec.Panels(rows, vec.Lanes)*vec.Lanes*b.m.Dim {
-		panic("features: Hold of features that cannot be held, of no block or of other rows")
+// HoldGradient sets h to the features of a block for that many rows x, packed by
+// vec.PackRows, and dst, features x scores, to the sums over the rows of the features times
+// the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
+// Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors other than
+// 0. It panics unless b Holds features.
+func (b *Bank) HoldGradient(h *Held, block int, x []float32, rows int, dst []float64, g []float32, scores int, inUse []int) {
+	panels := vec.Panels(rows, vec.Lanes)
+	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim {
+		panic("features: HoldGradient of features that cannot be held, of no block or of other rows")
+	}
+	if len(dst) != 2*b.m.BlockSize*scores || len(g) != panels*scores*vec.Lanes || len(inUse) != vec.Panels(rows, vec.Run) {
+		panic("features: HoldGradient: slice lengths do not match")
 	}
 	j := b.job()
 	defer j.release()
-	j.x, j.rows, j.scores = x, rows, 1
+	j.x, j.rows, j.scores = x, rows, scores
 	from, end := block*b.m.BlockSize, (block+1)*b.m.BlockSize
 	j.from, j.end = from/vec.Panel, vec.Panels(end, vec.Panel)
 	h.bank, h.rows, h.skip, h.panels = b, j.rows, from%vec.Panel, j.end-j.from
-	resize(&h.f, h.panels*h.rowPanels()*perTile)
-	if j.held = h; j.rows == 0 {
+	if size := h.panels * panels * perTile; cap(h.f) < size {
+		h.f = make([]float32, size, size+size/8) // windows grow by a few rows at a time
+	} else {
+		h.f = h.f[:size]
+	}
+	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
+	j.held, h.factors, h.inUse = h, g, inUse
+	if j.rows > 0 {
+		j.holdGradient()
+	}
+	copy(dst, h.sums[2*h.skip*scores:])
+	h.factors, h.inUse = nil, nil
+}
+
+// holdGradient fills the features and the sums. On one core it goes through the rows once:
+// the features of a run are still in its cache when they are multiplied.
+func (j *job) holdGradient() {
+	h := j.held
+	hold, spread := j.cost(j.rows, h.panels, 0), h.rows*h.panels*vec.Panel*2*j.scores
+	if j.to = j.load(j.from, j.end); j.to == j.end && goroutines(h.rowPanels(), hold+spread) == 1 {
+		j.run((*job).holdGradientTask, 1, 0)
 		return
 	}
-	for p := j.from; p < j.end; p = j.to {
-		j.to = j.load(p, j.end)
-		j.run((*job).holdTask, vec.Panels(j.rows, vec.Lanes), j.cost(j.rows, j.to-p, 0))
+	for {
+		j.run((*job).holdTask, h.rowPanels(), j.cost(j.rows, j.to-j.first, 0))
+		if j.to == j.end {
+			break
+		}
+		j.to = j.load(j.to, j.end)
+	}
+	j.run((*job).spreadTask, h.panels, spread)
+}
+
+// holdGradientTask is everything, a run of rows after the other.
+func (j *job) holdGradientTask(w *worker, _ int) {
+	for run := range j.held.inUse {
+		for i := run * panelsPerRun; i < min((run+1)*panelsPerRun, j.held.rowPanels()); i++ {
+			j.holdTask(w, i)
+		}
+		for p := range j.held.panels {
+			j.spread(w, p, run)
+		}
 	}
 }
+
+// panelsPerRun is the number of panels in a run of rows.
+const panelsPerRun = vec.Run / vec.Lanes
 
 func (h *Held) rowPanels() int { return vec.Panels(h.rows, vec.Lanes) }
 
@@ -55,7 +101,7 @@ func (h *Held) tiles(p, i int) []float32 {
 	return h.f[(p*h.rowPanels()+i)*perTile : (p+1)*h.rowPanels()*perTile]
 }
 
-// holdTask is Hold for a panel of rows and the loaded frequencies.
+// holdTask makes the features of a panel of rows and the loaded frequencies.
 func (j *job) holdTask(w *worker, i int) {
 	dim := j.bank.m.Dim
 	x := j.x[i*vec.Lanes*dim : (i+1)*vec.Lanes*dim]
@@ -75,34 +121,20 @@ func (j *job) holdTask(w *worker, i int) {
 	}
 }
 
-// Gradient sets dst, features x scores, to the sums over the rows of the features times
-// the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
-// Bank.Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors
-// other than 0.
-func (h *Held) Gradient(dst []float64, g []float32, scores int, inUse []int) {
-	if len(dst) != 2*h.bank.m.BlockSize*scores || len(g) != h.rowPanels()*scores*vec.Lanes || len(inUse) != vec.Panels(h.rows, vec.Run) {
-		panic("features: Held.Gradient: slice lengths do not match")
+// spreadTask sums for a panel of frequencies.
+func (j *job) spreadTask(w *worker, p int) {
+	for run := range j.held.inUse {
+		j.spread(w, p, run)
 	}
-	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
-	h.factors, h.inUse = g, inUse
-	j := h.bank.job()
-	defer j.release()
-	j.held, j.scores = h, scores
-	j.run((*job).spreadTask, h.panels, h.rows*h.panels*vec.Panel*2*scores)
-	copy(dst, h.sums[2*h.skip*scores:])
-	h.factors, h.inUse = nil, nil
 }
 
-// spreadTask is Held.Gradient for a panel of frequencies.
-func (j *job) spreadTask(w *worker, p int) {
-	const perRun = vec.Run / vec.Lanes
-	h, f := j.held, j.held.tiles(p, 0)
-	dst := h.sums[p*2*vec.Panel*j.scores : (p+1)*2*vec.Panel*j.scores]
-	for i, scores := range h.inUse {
-		from, to := i*perRun, min((i+1)*perRun, h.rowPanels())
-		if scores > 0 {
-			vec.Spread(dst, f[from*perTile:to*perTile], h.factors[from*j.scores*vec.Lanes:to*j.scores*vec.Lanes], scores, j.scores, &w.Scratch)
-		}
+// spread adds the products of a run of rows to the sums of a panel of frequencies.
+func (j *job) spread(w *worker, p, run int) {
+	h := j.held
+	scores, from, to := h.inUse[run], run*panelsPerRun, min((run+1)*panelsPerRun, h.rowPanels())
+	if scores > 0 {
+		dst := h.sums[p*2*vec.Panel*j.scores : (p+1)*2*vec.Panel*j.scores]
+		vec.Spread(dst, h.tiles(p, from)[:(to-from)*perTile], h.factors[from*j.scores*vec.Lanes:to*j.scores*vec.Lanes], scores, j.scores, &w.Scratch)
 	}
 }
 
@@ -112,7 +144,7 @@ func SumColumns(scores int) int { return vec.Panels(scores, vec.HeldColumns) * v
 
 // Sum sets dst, in panels of rows [SumColumns(scores)][vec.Lanes], to the sums of the
 // features of each row times their coefficients coef, features x scores: the bits of
-// Bank.SumBlocks.
+// Bank.SumBlocks. The lines past those of the scores are of any value.
 func (h *Held) Sum(dst []float64, coef []float32, scores int) {
 	columns := SumColumns(scores)
 	if len(coef) != 2*h.bank.m.BlockSize*scores || len(dst) != h.rowPanels()*columns*vec.Lanes {
@@ -131,7 +163,7 @@ func (h *Held) Sum(dst []float64, coef []float32, scores int) {
 	}
 	j := h.bank.job()
 	defer j.release()
-	j.held, j.dst, j.scores = h, dst, columns
+	j.held, j.dst, j.scores, h.columns = h, dst, columns, scores
 	j.run((*job).heldSumTask, h.rowPanels(), h.rows*h.panels*vec.Panel*2*columns)
 }
 
@@ -145,12 +177,13 @@ func (j *job) heldSumTask(w *worker, i int) {
 	for c := 0; c < j.scores; c += vec.HeldColumns {
 		a := h.packed[c/vec.HeldColumns*h.panels*perPanel:][:h.panels*perPanel]
 		dst := j.dst[(i*j.scores+c)*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
+		n := min(vec.HeldColumns, h.columns-c)
 		first := min(panelsPerGroup, h.panels)
-		vec.HeldSum(dst, f, stride, a[:first*perPanel])
+		vec.HeldSum(dst, f, stride, a[:first*perPanel], n)
 		for p := first; p < h.panels; p += panelsPerGroup { // the groups of a large block
 			group := resize(&w.sum, len(dst))
-			vec.HeldSum(group, f[p*stride:], stride, a[p*perPanel:min(p+panelsPerGroup, h.panels)*perPanel])
-			for l, v := range group {
+			vec.HeldSum(group, f[p*stride:], stride, a[p*perPanel:min(p+panelsPerGroup, h.panels)*perPanel], n)
+			for l, v := range group[:n*vec.Lanes] {
 				dst[l] += v
 			}
 		}

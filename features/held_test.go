@@ -2,6 +2,7 @@ package features
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -31,18 +32,23 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 				for i := range n {
 					vec.PackRow(packed, x[i*dim:(i+1)*dim], i)
 				}
-				b.Hold(&h, block, packed, n)
-				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
-				b.Features(phi, block, x)
-				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
-					t.Errorf("%v, blocks of %d, %d rows: the features differ", sampling, size, n)
-				}
 				want, dst := make([]float64, 2*size*scores), make([]float64, 2*size*scores)
 				b.Gradient(want, block, x, g, scores)
 				factors := make([]float32, vec.Panels(n, vec.Lanes)*vec.Lanes*scores)
 				vec.PackFactors(factors, g, scores)
-				if h.Gradient(dst, factors, scores, inUse); !slices.Equal(dst, want) {
-					t.Errorf("%v, blocks of %d, %d rows: the gradient differs", sampling, size, n)
+				for _, cores := range []int{2, 1} {
+					before := runtime.GOMAXPROCS(cores)
+					clear(h.f)
+					b.HoldGradient(&h, block, packed, n, dst, factors, scores, inUse)
+					runtime.GOMAXPROCS(before)
+					if !slices.Equal(dst, want) {
+						t.Errorf("%v, blocks of %d, %d rows, %d cores: the gradient differs", sampling, size, n, cores)
+					}
+				}
+				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
+				b.Features(phi, block, x)
+				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
+					t.Errorf("%v, blocks of %d, %d rows: the features differ", sampling, size, n)
 				}
 				want = make([]float64, n*scores)
 				b.SumBlocks(want, block, x, coef, scores)

@@ -78,7 +78,7 @@ const goroutineCost = 1 << 22
 // sleep, and so the ones before it are taken at once (d=123, 64 rows, 5,120
 // frequencies, two cores: the second begins after 40 µs instead of 110).
 func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
-	n := max(1, min(tasks, runtime.GOMAXPROCS(0), cost/goroutineCost))
+	n := goroutines(tasks, cost)
 	if n > 1 {
 		n++
 	}
@@ -98,6 +98,11 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 	}
 	j.work(j.workers[0])
 	j.wait.Wait()
+}
+
+// goroutines returns the number of goroutines that tasks with that many multiply-adds justify.
+func goroutines(tasks, cost int) int {
+	return max(1, min(tasks, runtime.GOMAXPROCS(0), cost/goroutineCost))
 }
 
 // work does tasks until none is left.

@@ -45,6 +45,10 @@ func heldSumAVX2(dst []float64, f []float32, stride int, a []float32) {
 	heldSum2(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
 }
 
+func heldSumFewAVX2(dst []float64, f []float32, stride int, a []float32) {
+	heldSumFew2(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
+}
+
 func spreadSumAVX2(dst []float64, f, factors []float32, _, stride int, s *Scratch) {
 	acc := s.chains(Panel * 2 * stride * width)
 	spread2(len(f)/(2*Panel*Lanes), stride, &f[0], &factors[0], &acc[0])

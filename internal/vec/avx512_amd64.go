@@ -84,6 +84,10 @@ func heldSumAVX512(dst []float64, f []float32, stride int, a []float32) {
 	heldSum512(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
 }
 
+func heldSumFewAVX512(dst []float64, f []float32, stride int, a []float32) {
+	heldSumFew512(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
+}
+
 func spreadSumAVX512(dst []float64, f, factors []float32, scores, stride int, _ *Scratch) {
 	spreadSum512(len(f)/(2*Panel*Lanes), scores, stride, &f[0], &factors[0], &dst[0])
 }

@@ -3,15 +3,23 @@ package vec
 // HeldColumns is the number of columns in a panel of coefficients for HeldSum.
 const HeldColumns = 8
 
-// HeldSum sets dst, [HeldColumns][Lanes], to the sums of features of a panel of rows in
-// memory times the coefficients a, [panels of frequencies][2][Panel][HeldColumns]. Those
-// of panel p of the frequencies, [2][Panel][Lanes], begin at f[p*stride]. The cosines of
-// all frequencies are one float32 chain, in order from +0, and the sines another; the sum
-// is that of +0 and their float64 sum, which is Sum of a single group.
-func HeldSum(dst []float64, f []float32, stride int, a []float32) {
+// fewColumns is the number of the first of them that take less time than all.
+const fewColumns = 4
+
+// HeldSum sets the first columns of dst, [HeldColumns][Lanes], to the sums of features of a
+// panel of rows in memory times the coefficients a, [panels of
+// frequencies][2][Panel][HeldColumns]. The others are of any value. The features of panel p of the
+// frequencies, [2][Panel][Lanes], begin at f[p*stride]. The cosines of all frequencies are one
+// float32 chain, in order from +0, and the sines another; the sum is that of +0 and their
+// float64 sum, which is Sum of a single group.
+func HeldSum(dst []float64, f []float32, stride int, a []float32, columns int) {
 	panels := len(a) / (2 * Panel * HeldColumns)
-	if panels < 1 || len(a) != panels*2*Panel*HeldColumns || stride < 2*Panel*Lanes || len(f) < (panels-1)*stride+2*Panel*Lanes || len(dst) != HeldColumns*Lanes {
+	if panels < 1 || len(a) != panels*2*Panel*HeldColumns || stride < 2*Panel*Lanes || len(f) < (panels-1)*stride+2*Panel*Lanes || len(dst) != HeldColumns*Lanes || columns > HeldColumns {
 		panic("vec: HeldSum of slices that do not fit together")
+	}
+	if columns <= fewColumns && active.heldSumFew != nil {
+		active.heldSumFew(dst, f, stride, a)
+		return
 	}
 	active.heldSum(dst, f, stride, a)
 }

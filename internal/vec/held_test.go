@@ -29,7 +29,7 @@ func newHeldProblem(r *rand.Rand, dim, rows, m, scores int) heldProblem {
 
 func TestProductsWithHeldFeaturesAreTheSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	for _, scores := range []int{1, 2, 3, 8, 11} {
+	for _, scores := range []int{1, 2, 4, 5, 8, 11} {
 		p := newHeldProblem(r, 1+r.IntN(9), 1+r.IntN(Run), 1+r.IntN(Group), scores)
 		const size = 2 * Panel * Lanes
 		eachISA(func(name string) {
@@ -47,7 +47,7 @@ func TestProductsWithHeldFeaturesAreTheSame(t *testing.T) {
 				for i := range p.rowPanels {
 					want, got := make([]float64, scores*Lanes), make([]float64, HeldColumns*Lanes)
 					Sum(want, p.px[i*Lanes*p.dim:(i+1)*Lanes*p.dim], p.pw, p.pc, p.dim, scores, Lanes, &s)
-					HeldSum(got, p.f[i*size:], p.rowPanels*size, a)
+					HeldSum(got, p.f[i*size:], p.rowPanels*size, a, n)
 					if !slices.Equal(got[:n*Lanes], want[from*Lanes:(from+n)*Lanes]) {
 						t.Errorf("%s, %d scores: the sums differ from those of Sum", name, scores)
 					}

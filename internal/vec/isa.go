@@ -17,8 +17,9 @@ type isa struct {
 	featuresPhases func(dst []float32, scale float32, t []float32, s *Scratch)
 	hadamard       func(t []float32, signs []uint32)
 
-	heldSum   func(dst []float64, f []float32, stride int, a []float32)
-	spreadSum func(dst []float64, f, factors []float32, scores, stride int, s *Scratch)
+	heldSum    func(dst []float64, f []float32, stride int, a []float32)
+	heldSumFew func(dst []float64, f []float32, stride int, a []float32) // of fewColumns; nil if it would not be faster
+	spreadSum  func(dst []float64, f, factors []float32, scores, stride int, s *Scratch)
 
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)

@@ -270,7 +270,7 @@ func exp2(n int, x *float64, dst *float64, table *float64) (done int)
 func solves2(n int, l *float64, b *float64)
 
 // heldSum512 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
-// next, with the coefficients a, [panels][2][12][8]:
+// next, with the coefficients a, [panels][2][12][8], for c < 8:
 //
 //	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
 //
@@ -278,12 +278,28 @@ func solves2(n int, l *float64, b *float64)
 func heldSum512(panels int, stride int, f *float32, a *float32, dst *float64)
 
 // heldSum2 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
-// next, with the coefficients a, [panels][2][12][8]:
+// next, with the coefficients a, [panels][2][12][8], for c < 8:
 //
 //	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
 //
 //go:noescape
 func heldSum2(panels int, stride int, f *float32, a *float32, dst *float64)
+
+// heldSumFew512 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
+// next, with the coefficients a, [panels][2][12][8], for c < 4:
+//
+//	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
+//
+//go:noescape
+func heldSumFew512(panels int, stride int, f *float32, a *float32, dst *float64)
+
+// heldSumFew2 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
+// next, with the coefficients a, [panels][2][12][8], for c < 4:
+//
+//	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
+//
+//go:noescape
+func heldSumFew2(panels int, stride int, f *float32, a *float32, dst *float64)
 
 // spreadSum512 adds the rows of panels of features f, [panels][2][12][32], with the first
 // scores of the factors, [panels][stride][32], to dst, [12][2][stride]:

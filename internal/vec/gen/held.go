@@ -10,20 +10,22 @@ import (
 
 // held has the products of features that are in memory.
 func held() {
-	heldSum("512", zmm, 8, 2, 16)
-	heldSum("2", ymm, 4, 2, 8)
+	heldSum("512", zmm, 8, 8, 2, 16)
+	heldSum("2", ymm, 8, 4, 2, 8)
+	heldSum("Few512", zmm, 4, 4, 2, 16)
+	heldSum("Few2", ymm, 4, 4, 2, 8)
 	spreadSum512()
 }
 
 const perPanel = 8 // of a panel of coefficients
 
-// heldSum has the chains of c columns and r vectors of rows in registers, first those of
-// the cosines, then those of the sines.
-func heldSum(name string, v []VecPhysical, c, r, width int) {
+// heldSum has the chains of c of the first columns and r vectors of rows in registers, first
+// those of the cosines, then those of the sines.
+func heldSum(name string, v []VecPhysical, columns, c, r, width int) {
 	text("heldSum"+name, NOSPLIT, "func(panels, stride int, f, a *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("heldSum"+name+" sums the features f, [panels][2][12][32] with that many numbers from one panel to the",
-		"next, with the coefficients a, [panels][2][12][8]:",
+		"next, with the coefficients a, [panels][2][12][8], for c < "+fmt.Sprint(columns)+":",
 		"",
 		"\tdst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64")
 	panels, stride := load("panels"), load("stride")
@@ -34,7 +36,7 @@ func heldSum(name string, v []VecPhysical, c, r, width int) {
 	acc := func(o, l int) VecPhysical { return v[o*r+l] }
 	x, b := v[c*r:c*r+r], v[c*r+r:c*r+r+2]
 	wide, zero := v[c*r:c*r+2], v[c*r+2]
-	for q := 0; q < perPanel; q += c {
+	for q := 0; q < columns; q += c {
 		for l := 0; l < lanes; l += r * width {
 			for h := range 2 {
 				id := fmt.Sprint("At", q, "Lane", l, "Half", h)
