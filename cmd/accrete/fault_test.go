@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,12 +49,7 @@ func newFixedBroker(t *testing.T) *fixedBroker {
 		b.addr = b.kafka("addr")
 		return b
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return &fixedBroker{t: t, addr: l.Addr().String(), dir: filepath.Join(t.TempDir(), "broker")}
+	return &fixedBroker{t: t, addr: kafkatest.Address(t), dir: filepath.Join(t.TempDir(), "broker")}
 }
 
 func (b *fixedBroker) kafka(command string) string {
