@@ -74,7 +74,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 func notInputs(types map[string]string) (all []Column) {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		if !decode.IsColumn(types[name]) && types[name] != decode.Pair {
-			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is no input"})
+			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is not an input"})
 		}
 	}
 	return all
