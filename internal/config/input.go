@@ -32,7 +32,7 @@ type Input struct {
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
 	// a list, and a record that lacks any of the fields is predicted only. With task
-	// novelty it is no input and is not learned, and may be left out.
+	// novelty it is not an input and is not learned, and may be left out.
 	Label Label `key:"label" required:"true" example:"is_fraud"`
 
 	// Labels that come later than the features they belong to, in the same topics or in
@@ -128,7 +128,7 @@ type Labels struct {
 
 	// Where records have the key by which labels and features are joined: a field or a path
 	// such as order.id, or header:NAME. Without it: the field input.key, or the key of the
-	// record. The field is no input column unless it is declared as one.
+	// record. The field is not an input column unless it is declared as one.
 	Key string `key:"key" example:"payment_id"`
 
 	// Where records with labels have that key, if not in the same place.

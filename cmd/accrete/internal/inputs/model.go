@@ -131,7 +131,7 @@ func YAML(columns []Column) string {
 			typ = strconv.Quote(typ)
 		}
 		if c.identifier {
-			note = "  # looks like an identifier: id if it is no input"
+			note = "  # looks like an identifier: id if it is not an input"
 		}
 		fmt.Fprintf(&b, "    %s: %s%s\n", name, typ, note)
 	}
