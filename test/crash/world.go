@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +34,7 @@ type world struct {
 	values  [][]byte
 	garbage map[int]bool // examples that belong in quarantine
 	metrics string       // address of the metrics of the killed learners
+	learner atomic.Int64 // process that was started last to learn
 	began   int64        // timestamp of the first example
 	file    string       // path of the examples as a file
 	log     *modelLog
@@ -232,11 +235,15 @@ func (w *world) command(ctx context.Context, args ...string) (line []byte, ended
 func (w *world) output(ctx context.Context, args ...string) (out []byte, ended *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
 	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
+	var stdout bytes.Buffer
 	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err = cmd.Output()
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err = cmd.Start(); err == nil {
+		w.started(cmd)
+		err = cmd.Wait()
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	return out, cmd.ProcessState, nil
+	return stdout.Bytes(), cmd.ProcessState, nil
 }
