@@ -22,7 +22,7 @@ type footprint struct {
 // listen returns the address of a model's metrics: the killed learners of a run with mixed
 // records have one, if no two of them run at once.
 func (w *world) listen(model string) string {
-	if !w.mixed && !w.options.late && !w.options.windows || model != "crash" || w.options.zombies > 0 {
+	if !w.mixed && !w.options.late && !w.options.windows && !w.tables || model != "crash" || w.options.zombies > 0 {
 		return "off"
 	}
 	return w.metrics

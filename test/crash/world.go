@@ -18,6 +18,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 // world is one run of the test: a broker, a topic of examples, and the model
@@ -45,8 +46,9 @@ type world struct {
 	toScore string                    // topic that the scorers read
 	scored  map[string]map[string]any // what the oracle wants scorers to publish, by record
 
-	joins *lateStream // with late labels
-	forms forms       // of predictions
+	joins *lateStream                          // with late labels
+	rows  map[oracle.Partition][]oracle.Record // of tables, as they were written
+	forms forms                                // of predictions
 }
 
 // begin builds the program, starts the broker and creates the topic.
@@ -149,6 +151,9 @@ func (w *world) prepare(ctx context.Context) error {
 		if w.options.windows {
 			v = payment(i, w.examples)
 		}
+		if w.tables {
+			v = ordered(x, name, i)
+		}
 		if w.adopt {
 			x[0], x[first] = x[first], x[0] // a model without it guesses
 			v = deployed(x, name, i, w.examples)
@@ -168,7 +173,11 @@ func (w *world) prepare(ctx context.Context) error {
 	}
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
 	w.toScore = w.topic + "-asked"
-	if err := errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil)); err != nil || !w.options.late {
+	err := errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
+	if w.tables {
+		err = errors.Join(err, w.client.Create(ctx, w.customers(), customerPartitions, map[string]string{"cleanup.policy": "compact"}))
+	}
+	if err != nil || !w.options.late {
 		return err
 	}
 	return w.prepareLate(ctx)
@@ -178,6 +187,11 @@ func (w *world) prepare(ctx context.Context) error {
 // its partitions.
 func (w *world) feed(ctx context.Context, to int) error {
 	to = min(to, w.examples)
+	if w.tables {
+		if err := w.feedRows(ctx, w.fed, to); err != nil {
+			return err
+		}
+	}
 	byPartition := make([][]ingest.Record, w.partitions)
 	for i := w.fed; i < to; i++ {
 		p := i % w.partitions
