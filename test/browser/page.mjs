@@ -40,7 +40,7 @@ const stop = (child, signal = 'SIGTERM') => new Promise((resolve) => {
 });
 
 // The seconds for which processes of this machine have waited for a processor, 0 if it does not
-// tell. They do not count in a limit, of which at least a quarter counts.
+// tell. They do not count in a limit, of which at least a tenth counts.
 const waited = () => {
   try {
     return Number(/^some .*total=(\d+)/.exec(readFileSync('/proc/pressure/cpu', 'utf8'))[1]) / 1e6;
@@ -52,7 +52,7 @@ const stopwatch = () => {
   const began = Date.now(), before = waited();
   return () => {
     const all = (Date.now() - began) / 1000;
-    return Math.max(all - (waited() - before), all / 4);
+    return Math.max(all - (waited() - before), all / 10);
   };
 };
 
