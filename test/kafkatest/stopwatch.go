@@ -18,10 +18,10 @@ type Stopwatch struct {
 func NewStopwatch() Stopwatch { return Stopwatch{time.Now(), waited()} }
 
 // Elapsed returns the time since the beginning, without waiting for processors. At least a
-// quarter of the time counts, so that a limit is reached on every machine.
+// tenth of the time counts, so that a limit is reached on every machine.
 func (s Stopwatch) Elapsed() time.Duration {
 	all := time.Since(s.began)
-	return max(all-(waited()-s.waited), all/4)
+	return max(all-(waited()-s.waited), all/10)
 }
 
 // waited returns for how long some process of this machine was waiting for a processor
