@@ -95,6 +95,18 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if got := sight[event.TakingOver](t, next.events); got.Left != leaves {
 			t.Errorf("leaves: %v: it took over as if the owner had: %v", leaves, got.Left)
 		}
+		limits := 0
+		for _, e := range next.events.All() {
+			if _, ok := e.(event.TakingOver); ok {
+				break
+			}
+			if _, ok := e.(event.Memory); ok {
+				limits++
+			}
+		}
+		if limits < 3 { // before it reads, for the snapshot, and for the BATCHes
+			t.Errorf("leaves: %v: the standby updated its memory limit %d times", leaves, limits)
+		}
 		if replayed.Batches > 1 {
 			t.Errorf("leaves: %v: %d BATCHes were learned only when the standby took over", leaves, replayed.Batches)
 		}
@@ -142,7 +154,11 @@ func TestStandbyLearnsAlongAfterARollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &standby{config: cfg, options: options}
+	limit, err := newBound(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standby{config: cfg, options: options, memory: limit}
 	if s.journal, err = journal.Open(t.Context(), cfg, 1); err != nil {
 		t.Fatal(err)
 	}
