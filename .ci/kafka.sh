@@ -81,18 +81,21 @@ port() { sed -n "s/^$1 //p" "$dir/ports" 2>/dev/null; }
 
 listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# Below the range from which the kernel takes the ports of outgoing connections.
+# Below the range from which the kernel takes the ports of outgoing connections. Those of
+# the 2,500 brokers before are not taken again: they may just be down.
 free_ports() {
-  local name p used=" "
-  for name in plain sasl controller tls; do
-    while :; do
-      p=$((20000 + RANDOM % 10000))
-      case $used in *" $p "*) continue ;; esac
-      listening "$p" || break
+  local name p
+  mkdir -p "$cache"
+  (
+    flock 9
+    p=$(cat "$cache/port" 2>/dev/null || true)
+    [[ $p =~ ^2[0-9]{4}$ ]] || p=$((20000 + RANDOM % 10000))
+    for name in plain sasl controller tls; do
+      while p=$((20000 + (p - 20000 + 1) % 10000)); listening "$p"; do :; done
+      echo "$name $p"
     done
-    used="$used$p "
-    echo "$name $p"
-  done
+    echo "$p" >"$cache/port"
+  ) 9>"$cache/port.lock"
 }
 
 # certificates makes an authority, and certificates of it for the broker and a client.
@@ -208,7 +211,7 @@ start() {
   # that accepts says less.
   until grep -q 'Kafka Server started' "$log"; do
     kill -0 "$p" 2>/dev/null || { tail -30 "$log" >&2; die 1 "the broker died"; }
-    [ $((waited += 1)) -lt 600 ] || { tail -30 "$log" >&2; quit KILL; die 1 "the broker did not start within 60 s"; }
+    [ $((waited += 1)) -lt 1800 ] || { tail -30 "$log" >&2; quit KILL; die 1 "the broker did not start within 180 s"; }
     sleep 0.1
   done
   addr

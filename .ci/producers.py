@@ -4,7 +4,7 @@ then reads predictions that accrete writes as Avro with the deserializer.
 
     producers.py ACCRETE REGISTRY DIRECTORY
 """
-import json, math, random, socket, subprocess, sys, time
+import json, math, random, secrets, socket, subprocess, sys, time
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -40,21 +40,22 @@ def message_class():
 
 
 def run(*args):
-    p = subprocess.run([accrete, *args], capture_output=True, text=True, cwd=directory, timeout=60)
+    p = subprocess.run([accrete, *args], capture_output=True, text=True, cwd=directory, timeout=300)
     assert p.returncode == 0, (args, p.stdout[-500:], p.stderr[-2000:])
     return p.stdout
 
 
 with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    address = "127.0.0.1:%d" % s.getsockname()[1]
+    # On Linux on a host of its own, where nobody else takes the port meanwhile.
+    s.bind(("127.%d.%d.1" % (1 + secrets.randbelow(254), secrets.randbelow(256)) if sys.platform == "linux" else "127.0.0.1", 0))
+    address = "%s:%d" % s.getsockname()
 broker = subprocess.Popen([accrete, "broker", "--listen", address, "--memory"], stdout=subprocess.DEVNULL)
 registry = subprocess.Popen([registry_program], stdout=subprocess.PIPE, text=True)
 try:
     url = registry.stdout.readline().strip()
     client = SchemaRegistryClient({"url": url})
     Row = message_class()
-    for _ in range(300):
+    for _ in range(900):
         try:
             socket.create_connection(tuple(address.split(":"))).close()
             break
@@ -67,7 +68,7 @@ try:
     }
     admin = AdminClient({"bootstrap.servers": address, "enable.metrics.push": False})
     for made in admin.create_topics([NewTopic(f, 1, config={"retention.ms": "-1"}) for f in serializers]).values():
-        made.result(30)
+        made.result(300)
 
     def delivered(error, _):
         assert error is None, error
@@ -78,7 +79,7 @@ try:
         for i, row in enumerate(rows):
             producer.produce(format, serialize(row, SerializationContext(format, MessageField.VALUE)), partition=0, on_delivery=delivered)
             producer.poll(0)
-        assert producer.flush(60) == 0
+        assert producer.flush(300) == 0
         flags = []
         for option in [f"model=of-{format}", f"kafka.bootstrap.servers={address}", f"input.topics={format}", f"input.format={format}", "input.label=y",
                        f"input.registry.url={url}", "http.listen=off", "learner.max_features=64", f"output.format={'avro' if format == 'avro' else 'json'}",
@@ -95,7 +96,7 @@ try:
     consumer.subscribe(["of-avro.predictions"])
     read, values = AvroDeserializer(client), []
     while len(values) < len(rows):
-        m = consumer.poll(30)
+        m = consumer.poll(300)
         assert m is not None and m.error() is None, m and m.error()
         values.append(read(m.value(), SerializationContext(m.topic(), MessageField.VALUE)))
     consumer.close()

@@ -4,6 +4,7 @@ usage: protocol.py BINARY
 """
 
 import json
+import secrets
 import socket
 import subprocess
 import sys
@@ -14,10 +15,11 @@ import numpy
 import tritonclient.http as protocol
 
 
-def free_port():
+def free_address():
     with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        # On Linux on a host of its own, where nobody else takes the port meanwhile.
+        s.bind(("127.%d.%d.1" % (1 + secrets.randbelow(254), secrets.randbelow(256)) if sys.platform == "linux" else "127.0.0.1", 0))
+        return "%s:%d" % s.getsockname()
 
 
 def check(condition, text):
@@ -25,7 +27,7 @@ def check(condition, text):
         sys.exit(f"protocol.py: {text}")
 
 
-def until(condition, text, seconds=60):
+def until(condition, text, seconds=180):
     end = time.monotonic() + seconds
     while True:
         try:
@@ -93,8 +95,8 @@ def run(address):
     client.close()
 
 
-address = f"127.0.0.1:{free_port()}"
-demo = subprocess.Popen([sys.argv[1], "demo", "--for", "2m", "--json", "--http", address], stdout=subprocess.DEVNULL)
+address = free_address()
+demo = subprocess.Popen([sys.argv[1], "demo", "--for", "10m", "--json", "--http", address], stdout=subprocess.DEVNULL)
 try:
     run(address)
 finally:

@@ -18,7 +18,7 @@ func TestDurableTopics(t *testing.T) {
 		}
 		defer kc.Close()
 		k := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}
-		c, ctx := k.client(t), within(t, 10*time.Second)
+		c, ctx := k.client(t), within(t, time.Minute)
 		check := func(topic, want string) {
 			t.Helper()
 			if config, err := c.topicConfig(ctx, topic, "min.insync.replicas"); err != nil || config["min.insync.replicas"] != want {
@@ -64,10 +64,10 @@ func TestTopicsOfAnOldBroker(t *testing.T) {
 	c := k.client(t)
 	for name, create := range map[string]func(string) error{
 		"plain": func(n string) error {
-			return c.Create(within(t, 10*time.Second), n, 1, map[string]string{AfterMax: "1"})
+			return c.Create(within(t, time.Minute), n, 1, map[string]string{AfterMax: "1"})
 		},
 		"durable": func(n string) error {
-			return c.CreateDurable(within(t, 10*time.Second), n, 1, map[string]string{AfterMax: "1"})
+			return c.CreateDurable(within(t, time.Minute), n, 1, map[string]string{AfterMax: "1"})
 		},
 	} {
 		if err := create(name); err != nil {

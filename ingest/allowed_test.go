@@ -43,7 +43,7 @@ func TestAllowedReadsTheClustersAnswer(t *testing.T) {
 // A broker without access control allows everything.
 func TestAllowedOnBrokers(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
-		c, ctx := k.client(t), within(t, 10*time.Second)
+		c, ctx := k.client(t), within(t, time.Minute)
 		if got, err := c.Allowed(ctx, k.topic(t, "a", 1)); err != nil || got.Known && !(got.Read && got.Write && got.DescribeConfigs) {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -18,7 +18,7 @@ func TestBudgetHolds(t *testing.T) {
 	topic := k.topic(t, "t", 8)
 	c := k.client(t, func(cfg *Config) { cfg.Compression, cfg.MaxBatchBytes = Zstd, 8<<20 })
 	plain := k.client(t)
-	ctx := within(t, 30*time.Second)
+	ctx := within(t, time.Minute)
 	big := map[int]int{0: 900_000, 1: 3 << 20, 2: 6 << 20} // bytes of a batch; one of 6 MiB is read alone
 	for p := range 8 {
 		for range 4 {
@@ -105,7 +105,7 @@ func TestBudgetIsLeftByWhoGivesUp(t *testing.T) {
 // Whoever holds all of the budget can still look at one record.
 func TestPeekDoesNotWaitForTheBudget(t *testing.T) {
 	k := newCluster(t)
-	topic, c, ctx := k.topic(t, "t", 1), k.client(t), within(t, 10*time.Second)
+	topic, c, ctx := k.topic(t, "t", 1), k.client(t), within(t, time.Minute)
 	if err := c.Producer().Publish(ctx, topic, 0, []Record{{Value: []byte("a")}, {Value: []byte("b")}}); err != nil {
 		t.Fatal(err)
 	}

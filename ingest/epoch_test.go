@@ -15,7 +15,7 @@ func TestEndOfEpoch(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t)
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		if _, err := c.Producer().Append(ctx, topic, 0, values("a", "b", "c")); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestLeaderEpochIsNoticed(t *testing.T) {
 	k := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}
 	topic := k.topic(t, "t", 1)
 	c := k.client(t)
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, time.Minute)
 	p, f := c.Producer(), c.Fetcher(topic, 0)
 	if _, err := p.Append(ctx, topic, 0, values("a", "b")); err != nil {
 		t.Fatal(err)
@@ -97,10 +97,10 @@ func TestEpochsOfAnOldBroker(t *testing.T) {
 		return resp, nil, true
 	})
 	c := k.client(t)
-	if _, err := c.EndOfEpoch(within(t, 10*time.Second), topic, 0, 1); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := c.EndOfEpoch(within(t, time.Minute), topic, 0, 1); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
-	if _, _, known, err := c.Truncated(within(t, 10*time.Second), topic, 0, 5, 1); known || err != nil {
+	if _, _, known, err := c.Truncated(within(t, time.Minute), topic, 0, 5, 1); known || err != nil {
 		t.Errorf("%v, %v", known, err)
 	}
 }

@@ -28,7 +28,7 @@ func TestRecordsKeepEverything(t *testing.T) {
 			{Time: 0, Key: []byte("k"), Value: []byte("v"), Headers: []Header{{"a", nil}, {"a", []byte{}}, {"", []byte("z")}}},
 			{Time: 1_700_000_000_001, Value: []byte(strings.Repeat("long", 1000)), Headers: []Header{{"ce_id", []byte("t-0-3")}}},
 		}
-		if base, err := c.Producer().Append(within(t, 10*time.Second), topic, 0, want); base != 0 || err != nil {
+		if base, err := c.Producer().Append(within(t, time.Minute), topic, 0, want); base != 0 || err != nil {
 			t.Fatalf("Append: %d, %v", base, err)
 		}
 		for i := range want {
@@ -39,7 +39,7 @@ func TestRecordsKeepEverything(t *testing.T) {
 			t.Errorf("we read %+v, want %+v", got, want)
 		}
 		foreign := k.foreign(t, kgo.ConsumeTopics(topic))
-		rs := foreign.PollFetches(within(t, 10*time.Second)).Records()
+		rs := foreign.PollFetches(within(t, time.Minute)).Records()
 		if len(rs) != len(want) {
 			t.Fatalf("the other client reads %d records", len(rs))
 		}
@@ -63,7 +63,7 @@ func TestCodecs(t *testing.T) {
 			onBrokers(t, func(t *testing.T, k cluster) {
 				theirTopic, ourTopic := k.topic(t, "theirs", 1), k.topic(t, "ours", 1)
 				client := k.client(t, func(cfg *Config) { cfg.Compression = c.codec })
-				ctx := within(t, 10*time.Second)
+				ctx := within(t, time.Minute)
 				foreign := k.foreign(t, kgo.ProducerBatchCompression(c.kgo), kgo.ConsumeTopics(ourTopic))
 				var rs []Record
 				for i := range 500 {
@@ -100,7 +100,7 @@ func TestReadCommitted(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several responses
-		ctx := within(t, 20*time.Second)
+		ctx := within(t, time.Minute)
 		a := k.foreign(t, kgo.TransactionalID(k.name("a")), kgo.DefaultProduceTopic(topic))
 		b := k.foreign(t, kgo.TransactionalID(k.name("b")), kgo.DefaultProduceTopic(topic))
 		plain := k.foreign(t, kgo.DefaultProduceTopic(topic))
@@ -186,7 +186,7 @@ func TestOutOfRange(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t)
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		if err := c.Producer().Publish(ctx, topic, 0, values("a", "b", "c", "d")); err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestLargeBatchComes(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 100 })
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		p := c.Producer()
 		for range 3 {
 			if _, err := p.Append(ctx, topic, 0, values(strings.Repeat("x", 500_000))); err != nil {
@@ -239,7 +239,7 @@ func TestLargeBatchComes(t *testing.T) {
 // error, and none of its records is returned.
 func TestDamage(t *testing.T) {
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, time.Minute)
 	if _, err := k.client(t).Producer().Append(ctx, "t", 0, values(strings.Repeat("x", 1000))); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestLeaderMoves(t *testing.T) {
 	defer kc.Close()
 	k := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}
 	c := k.client(t)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	p, f := c.Producer(), c.Fetcher("t", 0)
 	if err := c.Create(ctx, "spread", 9, nil); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestBrokerLeaves(t *testing.T) {
 	}
 	defer kc.Close()
 	c := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}.client(t)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	p, f := c.Producer(), c.Fetcher("t", 0)
 	for i := range 3 {
 		leader := kc.LeaderFor("t", 0)
@@ -360,7 +360,7 @@ func TestTopics(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.name("t")
 		c := k.client(t)
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		if _, err := c.Topic(ctx, topic); !errors.Is(err, ErrUnknownTopic) || !Temporary(err) {
 			t.Errorf("before it is made: %v", err)
 		}
@@ -412,7 +412,7 @@ func TestCommit(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 3)
 		c := k.client(t)
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		for _, o := range [][]int64{{5, -1, 7}, {6, 0, -1}} {
 			if err := c.Member(k.name("g"), nil).Commit(ctx, map[string][]int64{topic: o}); err != nil {
 				t.Fatal(err)
@@ -450,11 +450,11 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.Topic(within(t, 10*time.Second), "t")
+	_, err = c.Topic(within(t, time.Minute), "t")
 	if !errors.Is(err, ErrUnreachable) || !Temporary(err) || !strings.Contains(err.Error(), "127.0.0.1:1") || !strings.Contains(err.Error(), "bootstrap.servers") {
 		t.Errorf("%v", err)
 	}
-	_, err = c.Producer().Append(within(t, 10*time.Second), "t", 0, values("a"))
+	_, err = c.Producer().Append(within(t, time.Minute), "t", 0, values("a"))
 	if !errors.Is(err, ErrUnreachable) || errors.Is(err, ErrAmbiguous) {
 		t.Errorf("Append: %v", err)
 	}
@@ -477,7 +477,7 @@ func TestBrokerComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx := within(t, 30*time.Second)
+	ctx := within(t, time.Minute)
 	f, p := c.Fetcher("t", 0), c.Producer()
 	if _, err := f.Poll(ctx, 0); !errors.Is(err, ErrUnreachable) {
 		t.Fatalf("before: %v", err)
@@ -501,6 +501,57 @@ func TestBrokerComesBack(t *testing.T) {
 		kc.Close()
 		if _, err := f.Poll(ctx, next); err == nil || !Temporary(err) {
 			t.Errorf("while it is down: %v", err)
+		}
+	}
+}
+
+// A request that can be sent twice does not fail because the broker has been restarted
+// since the last one, which has ended every connection that the client has.
+func TestEndedConnectionsAreReplaced(t *testing.T) {
+	t.Parallel()
+	var n kfake.VirtualNetwork
+	dir := t.TempDir()
+	start := func() *kfake.Cluster {
+		kc, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(9092), kfake.SeedTopics(1, "t"), kfake.DataDir(dir), kfake.ListenFn(n.Listen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kc
+	}
+	kc := start()
+	defer func() { kc.Close() }()
+	c, err := New(Config{Brokers: []string{"localhost:9092"}, DialContext: n.DialContext, MaxWait: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, created := within(t, time.Minute), 0
+	requests := map[string]func() error{
+		"topic":     func() error { return second(c.Topic(ctx, "t")) },
+		"topics":    func() error { return second(c.Topics(ctx)) },
+		"offsets":   func() error { return third(c.Offsets(ctx, "t")) },
+		"epoch":     func() error { return second(c.EndOfEpoch(ctx, "t", 0, 0)) },
+		"committed": func() error { return second(c.Committed(ctx, "g", "t", 1)) },
+		"delete":    func() error { return c.DeleteRecords(ctx, "t", 0, 0) },
+		"create": func() error {
+			created++
+			return c.Create(ctx, fmt.Sprint("new", created), 1, nil)
+		},
+	}
+	for name, request := range requests {
+		if err := request(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		kc.Close()
+		kc = start()
+		if err := request(); err != nil {
+			t.Errorf("%s after the restart of the broker: %v", name, err)
+		}
+	}
+	kc.Close()
+	for name, request := range requests {
+		if err := request(); !errors.Is(err, ErrUnreachable) {
+			t.Errorf("%s without a broker: %v, want %v", name, err, ErrUnreachable)
 		}
 	}
 }
@@ -541,7 +592,7 @@ func TestCancelEndsPoll(t *testing.T) {
 	if _, err := c.Fetcher("t", 0).Poll(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want %v", err, context.Canceled)
 	}
-	if _, err := c.Topic(within(t, 10*time.Second), "t"); err != nil {
+	if _, err := c.Topic(within(t, time.Minute), "t"); err != nil {
 		t.Error(err)
 	}
 }
@@ -556,7 +607,7 @@ func TestDeniedTopic(t *testing.T) {
 		return k.client(t, func(cfg *Config) { cfg.Security = s })
 	}
 	ann := as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, time.Minute)
 	if got, err := ann.Topic(ctx, "open"); err != nil || got.Partitions != 1 {
 		t.Errorf("open: %+v, %v", got, err)
 	}
@@ -588,10 +639,12 @@ func TestDeniedTopic(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+func third[T, U any](_ T, _ U, err error) error { return err }
+
 func TestTLS(t *testing.T) {
 	server, ca := certificate(t)
 	k := newCluster(t, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "u", "p"), kfake.SeedTopics(1, "t"))
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, time.Minute)
 	s := auth.Security{Protocol: "SASL_SSL", Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p", CAFile: ca}
 	if _, err := k.client(t, func(cfg *Config) { cfg.Security = s }).Topic(ctx, "t"); err != nil {
 		t.Errorf("with the certificate: %v", err)

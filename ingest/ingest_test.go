@@ -52,7 +52,7 @@ func (k cluster) name(s string) string { return s + k.tag }
 // topic creates a topic.
 func (k cluster) topic(t testing.TB, s string, partitions int) string {
 	t.Helper()
-	if err := k.client(t).Create(within(t, 20*time.Second), k.name(s), partitions, nil); err != nil {
+	if err := k.client(t).Create(within(t, time.Minute), k.name(s), partitions, nil); err != nil {
 		t.Fatal(err)
 	}
 	return k.name(s)
@@ -109,7 +109,7 @@ func readTopic(t testing.TB, c *Client, topic string, from int64) (rs []Record, 
 	t.Helper()
 	f := c.Fetcher(topic, 0)
 	for {
-		got, err := f.Poll(within(t, 10*time.Second), from)
+		got, err := f.Poll(within(t, time.Minute), from)
 		if err != nil {
 			t.Fatalf("Poll(%d): %v", from, err)
 		}

@@ -33,7 +33,7 @@ func joined(t *testing.T, ctx context.Context, members ...*Member) []Share {
 func TestMembersShare(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		c := k.client(t)
-		ctx := within(t, 60*time.Second)
+		ctx := within(t, time.Minute)
 		both, other := k.topic(t, "both", 5), k.topic(t, "other", 2)
 		a, b := c.Member(k.name("g"), []string{both}), c.Member(k.name("g"), []string{both})
 		if got := joined(t, ctx, a)[0]; !slices.Equal(got[both], []int32{0, 1, 2, 3, 4}) {

@@ -37,7 +37,7 @@ func TestPublishStoresOnce(t *testing.T) {
 				topic := k.topic(t, fmt.Sprintf("t%d%v", n, after), 1)
 				c := k.client(t, cutOnce(n, !after, after).install(k))
 				p := c.Producer()
-				ctx := within(t, 20*time.Second)
+				ctx := within(t, time.Minute)
 				var want []string
 				for i := range 3 {
 					if err := p.Publish(ctx, topic, 0, values(fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
@@ -60,7 +60,7 @@ func TestAppendIsAmbiguous(t *testing.T) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t, cutOnce(2, false, true).install(k))
 		p := c.Producer()
-		ctx := within(t, 20*time.Second)
+		ctx := within(t, time.Minute)
 		if base, err := p.Append(ctx, topic, 0, values("one")); base != 0 || err != nil {
 			t.Fatalf("first: %d, %v", base, err)
 		}
@@ -102,7 +102,7 @@ func TestAppendAnswers(t *testing.T) {
 		k := newCluster(t, kfake.SeedTopics(1, "t"))
 		client := k.client(t)
 		p := client.Producer()
-		ctx := within(t, 20*time.Second)
+		ctx := within(t, time.Minute)
 		if _, err := p.Append(ctx, "t", 0, values("one")); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestPublishGoesOn(t *testing.T) {
 			k := newCluster(t, kfake.SeedTopics(1, "t"))
 			client := k.client(t)
 			p := client.Producer()
-			ctx := within(t, 20*time.Second)
+			ctx := within(t, time.Minute)
 			if err := p.Publish(ctx, "t", 0, values("one")); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestPublishStops(t *testing.T) {
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	p := k.client(t).Producer()
 	k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed})
-	if err := p.Publish(within(t, 10*time.Second), "t", 0, values("a")); !errors.Is(err, ErrDenied) {
+	if err := p.Publish(within(t, time.Minute), "t", 0, values("a")); !errors.Is(err, ErrDenied) {
 		t.Errorf("%v, want %v", err, ErrDenied)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -164,7 +164,7 @@ func TestPublishStops(t *testing.T) {
 		t.Errorf("cancelled: %v, want %v", err, ErrAmbiguous)
 	}
 	fault.Remove()
-	if err := p.Publish(within(t, 10*time.Second), "t", 0, values("c")); err != nil {
+	if err := p.Publish(within(t, time.Minute), "t", 0, values("c")); err != nil {
 		t.Error(err)
 	}
 	if got, _ := readTopic(t, k.client(t), "t", 0); !reflect.DeepEqual(show(got), []string{"0:b", "1:c"}) {
@@ -177,7 +177,7 @@ func TestPublishStops(t *testing.T) {
 func TestPublishCuts(t *testing.T) {
 	k := newCluster(t)
 	c := k.client(t, func(cfg *Config) { cfg.MaxBatchBytes = 10_000 })
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	if err := c.Create(ctx, "t", 1, map[string]string{"max.message.bytes": "5000"}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestSequenceWraps(t *testing.T) {
 		topic := k.topic(t, "t", 1)
 		c := k.client(t)
 		p := c.Producer()
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		if err := p.Publish(ctx, topic, 0, values("first")); err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestPartitionsAreApart(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		one, two := k.topic(t, "t", 2), k.topic(t, "u", 2)
 		p := k.client(t).Producer()
-		ctx := within(t, 10*time.Second)
+		ctx := within(t, time.Minute)
 		for i := range 6 {
 			topic := map[int]string{0: one, 1: two}[i%2]
 			for part := range 2 {

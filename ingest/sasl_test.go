@@ -27,7 +27,7 @@ import (
 func onNewConnection(t *testing.T, c *Client, topic string) error {
 	t.Helper()
 	c.transport.CloseIdleConnections()
-	_, err := c.Topic(within(t, 10*time.Second), topic)
+	_, err := c.Topic(within(t, time.Minute), topic)
 	return err
 }
 
@@ -101,7 +101,7 @@ func TestSessionsAreRenewed(t *testing.T) {
 	c := k.client(t, func(cfg *Config) {
 		cfg.Security = auth.Security{Protocol: "SASL_PLAINTEXT", Mechanism: "SCRAM-SHA-256", Username: "u", Password: "p"}
 	})
-	ctx, p := within(t, 10*time.Second), c.Producer()
+	ctx, p := within(t, time.Minute), c.Producer()
 	for written := 0; c.opened.Load() < 8; written++ { // at least four for each of two connections
 		if base, err := p.Append(ctx, "t", 0, values("a")); err != nil || base != int64(written) {
 			t.Fatalf("record %d: at %d, %v", written, base, err)

@@ -15,8 +15,8 @@ func TestTransactions(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topics := []string{k.topic(t, "a", 1), k.topic(t, "b", 1)}
 		c := k.client(t)
-		ctx := within(t, 20*time.Second)
-		first, second := c.Transactor("id"+k.tag, 10*time.Second), c.Transactor("id"+k.tag, 10*time.Second)
+		ctx := within(t, time.Minute)
+		first, second := c.Transactor("id"+k.tag, time.Minute), c.Transactor("id"+k.tag, time.Minute)
 		put := func(tx *Transactor, v string) error {
 			for _, topic := range topics {
 				if _, err := tx.Write(ctx, topic, 0, values(v, v)); err != nil {
@@ -92,8 +92,8 @@ func TestTransactionsOverABadWire(t *testing.T) {
 				return false, false
 			}
 			c := k.client(t, w.install(k))
-			tx := c.Transactor(fmt.Sprint("bad", after, k.tag), 10*time.Second)
-			ctx := within(t, 30*time.Second)
+			tx := c.Transactor(fmt.Sprint("bad", after, k.tag), time.Minute)
+			ctx := within(t, time.Minute)
 			var want []string
 			for i := range 8 {
 				v := fmt.Sprint(i)

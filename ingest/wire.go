@@ -26,6 +26,7 @@ type call struct {
 	clientID string
 	limit    int   // maximum size of a response in bytes
 	conn     int64 // number of the connection that carried the response
+	opened   int64 // number of the newest connection when the call began
 
 	// route selects the broker; nil means any broker.
 	route func(protocol.Cluster) (protocol.Broker, error)
@@ -33,8 +34,8 @@ type call struct {
 	sent atomic.Int32 // one of the values below
 }
 
-// The states of call.sent, which changes only once. A caller that gives up on a
-// call therefore knows whether a broker may have received it.
+// The states of call.sent, which changes only once in each attempt. A caller that gives
+// up on a call therefore knows whether a broker may have received it.
 const (
 	waiting  int32 = iota
 	writing        // the first byte may have been sent
@@ -108,16 +109,16 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	switch c.req.(type) {
 	case *kmsg.MetadataRequest:
 		if err := c.negotiate(rw, 0, 12); err != nil {
-			return nil, err
+			return nil, c.stale(on, err)
 		}
 	case *kmsg.OffsetForLeaderEpochRequest:
 		if err := c.negotiate(rw, 2, newest[23]); err != nil {
-			return nil, err
+			return nil, c.stale(on, err)
 		}
 	}
 	resp, err := exchange(rw, c.clientID, c.req, c.limit)
 	if err != nil {
-		return nil, err
+		return nil, c.stale(on, err)
 	}
 	c.resp = resp
 	if on != nil {
@@ -195,7 +196,8 @@ func noEOF(err error) error {
 // connection that it used.
 type connKey struct{}
 
-// do sends the request once. sent reports whether a broker may have received it,
+// do sends the request once. If it is idempotent and the connection had ended before, do
+// sends it again on another one. sent reports whether a broker may have received it,
 // which matters for requests that change something.
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
 	if c.closed() {
@@ -213,10 +215,10 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		c.answered.Store(true)
 		return resp, true, nil
 	}
-	k := &call{req: req, clientID: c.clientID, limit: limit, route: route}
+	k := &call{req: req, clientID: c.clientID, limit: limit, route: route, opened: c.opened.Load()}
 	failpoint()
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
-	for errors.Is(err, errExpired) && ctx.Err() == nil { // each of them is closed, then a new one is opened
+	for ctx.Err() == nil && k.again(err) {
 		m, err = c.transport.RoundTrip(ctx, c.addr, k)
 	}
 	failpoint()

@@ -150,7 +150,7 @@ func TestAccess(t *testing.T) {
 	}
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); !done(); {
+		for end := time.Now().Add(time.Minute); !done(); {
 			if time.Now().After(end) {
 				t.Fatal(what)
 			}

@@ -38,7 +38,7 @@ func start(t *testing.T, c model.Config) (stop func() error, ended <-chan error)
 // eventually polls until a condition holds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain: %s", what)
 		}

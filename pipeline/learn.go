@@ -52,7 +52,7 @@ type Learner struct {
 	heart   *heartbeat.Heart
 	gate    *gate            // nil: every snapshot passes
 	served  *modellog.Choice // that was reported last; owned by the goroutine that learns
-	memory  memory.Estimate  // owned by the goroutine that learns
+	memory  *bound           // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
 	saved    int64         // seq of the newest snapshot that was begun
@@ -104,6 +104,9 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 			return nil, err
 		}
 	}
+	if l.memory, err = newBound(c); err != nil {
+		return nil, err
+	}
 	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err
@@ -128,9 +131,6 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 		l.history.Compare = l.gate.compare
 	}
 	if err := l.gate.follow(ctx, l.journal); err != nil {
-		return nil, err
-	}
-	if err := l.bound(recovery); err != nil {
 		return nil, err
 	}
 	if c.Group != "" {
@@ -238,27 +238,4 @@ func (l *Learner) claim(ctx context.Context, options []byte) error {
 	l.heart.Own(j.Owner.Epoch, true)
 	c.Report(event.Claimed{Epoch: j.Owner.Epoch})
 	return j.UseOptions(ctx, options)
-}
-
-// bound initialises what the memory limit is computed from.
-func (l *Learner) bound(recovery modellog.Recovery) error {
-	features, err := l.config.Learner.Effective()
-	if err != nil {
-		return err
-	}
-	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures), Rows: int64(features.PackedRows())}
-	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
-	more, bytes := features.MixtureFeatures()
-	l.memory.Features += int64(more)
-	l.memory.Factors += int64(more) * int64(bytes)
-	if l.config.Decode.Adopt { // a second model learns columns that are adopted
-		l.memory.Features, l.memory.Factors, l.memory.Rows = 2*l.memory.Features, 2*l.memory.Factors, 2*l.memory.Rows
-	}
-	if l.config.Refit.Every > 0 {
-		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
-	}
-	if recovery.Snapshot != nil {
-		l.memory.Snapshot = recovery.Snapshot.Manifest.Size
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -70,6 +71,49 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 	t.Logf("verifying: %d MiB", used>>20)
 	if used > limit {
 		t.Errorf("verifying takes %d MiB, %d MiB by the formula of the learner", used>>20, limit>>20)
+	}
+}
+
+// A learner states its limit before it reads anything, and counts a snapshot before it reads
+// that, and a BATCH before it learns that: the garbage of a start is collected in time.
+func TestTheLimitIsKnownBeforeAnythingIsRead(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := learntest.Rings(1200)
+	kafkatest.Fill(t, c, in, 1, values[:600])
+	cfg, ev := learntest.Config(c, "m", in)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, values[600:])
+	first := ev.All()
+	ev.Reset()
+	learnAll(t, cfg)
+	var limit, atStart int64
+	for _, e := range first {
+		if m, ok := e.(event.Memory); ok {
+			atStart = m.Limit
+			break
+		}
+	}
+	if atStart < memory.Base+2*memory.Read {
+		t.Errorf("a new learner begins with a limit of %d bytes", atStart)
+	}
+	seen := 0
+	for _, e := range ev.All() {
+		switch e := e.(type) {
+		case event.Memory:
+			limit = e.Limit
+		case event.Claimed:
+			if seen++; limit < atStart {
+				t.Errorf("claimed with a limit of %d bytes, want at least %d, as in the beginning", limit, atStart)
+			}
+		case event.Restored:
+			if want := atStart + 10*int64(e.Bytes); limit < want {
+				t.Errorf("restored %d bytes with a limit of %d, want at least %d", e.Bytes, limit, want)
+			}
+			seen++
+		}
+	}
+	if seen != 2 {
+		t.Error("the learner has not restored a snapshot")
 	}
 }
 

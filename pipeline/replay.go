@@ -46,9 +46,11 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			if err != nil {
 				return err
 			}
+			l.memory.learns(d, l.reads)
 			begin := time.Now()
 			out = l.history.Learn(rec.Seq, rec.Chain, d)
 			l.relearn += time.Since(begin)
+			l.memory.learned(l.history, out)
 			l.budget.spend(d.Items)
 			if l.journal.Log.Fold.Resumed() == rec.Seq {
 				l.budget = budget{}

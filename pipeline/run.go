@@ -128,6 +128,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if b.gap != nil {
 		return l.publish(ctx, l.history.Skip(b.gap))
 	}
+	l.memory.learns(b.Decided, l.reads)
 	start := time.Now()
 	l.pulse.Beat()
 	before, was := l.history.Learner.Inputs(), l.history.Learner
@@ -135,18 +136,13 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	l.pulse.Rest()
 	took := time.Since(start)
 	l.relearn += took
-	more := l.memory.Reads(l.reads.Most())
-	more = l.memory.Encodes(l.history.Learner.Encoding()) || more
+	l.memory.learned(l.history, out)
 	counts, late := b.Counts, (*join.Status)(nil)
 	if s, ok := l.history.Late(); ok {
 		counts.Learned += l.history.Joined()
 		counts.Quarantined += l.history.Refused()
 		counts.Labels -= l.history.Refused()
-		late, more = &s, l.memory.Waits(s.Bytes) || more
-	}
-	more = l.memory.Enriches(bytesOf(l.history.Tables())) || more
-	if l.memory.Observe(b.Decided, out) || more {
-		l.config.Report(event.Memory{Limit: l.memory.Limit()})
+		late = &s
 	}
 	if err := l.publish(ctx, out); err != nil {
 		return err
@@ -228,10 +224,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	}
 	line := l.history.Timeline.Clone()
 	froze := time.Since(start)
-	if size := s.Size(); size > l.memory.Snapshot {
-		l.memory.Snapshot = size
-		l.config.Report(event.Memory{Limit: l.memory.Limit()})
-	}
+	l.memory.saves(s.Size())
 	verdict := l.gate.verdict()
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {

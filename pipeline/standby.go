@@ -27,6 +27,7 @@ type standby struct {
 
 	options []byte
 	limits  history.Limits
+	memory  *bound
 	warm    *warm     // nil while no history is restored
 	retry   time.Time // earliest time to try to restore one
 	checked time.Time // when the log was last verified, rather than only read
@@ -41,7 +42,7 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options []byte, bounds history.Limits) (*standby, error) {
+func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options []byte, bounds history.Limits, memory *bound) (*standby, error) {
 	if !c.Standby {
 		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {
@@ -49,7 +50,7 @@ func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options [
 		}
 		c.Report(event.FencingLoop{Fencings: n})
 	}
-	s := &standby{config: c, heart: h, options: options, limits: bounds}
+	s := &standby{config: c, heart: h, options: options, limits: bounds, memory: memory}
 	s.roster = heartbeat.NewRoster(h.Current())
 	var err error
 	if s.journal, err = journal.Open(ctx, c, 1); err != nil {
@@ -68,7 +69,7 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, journal.Host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
 		}
-		if s, err = waitTurn(ctx, l.config, l.heart, options, bounds); err != nil {
+		if s, err = waitTurn(ctx, l.config, l.heart, options, bounds, l.memory); err != nil {
 			return nil, err
 		}
 	}
@@ -224,9 +225,11 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	}
 	var r modellog.Recovery
 	var err error
+	l.memory.restores(l.journal.Log.Fold)
 	if l.history, r, err = l.journal.Restore(ctx, l.config, options); err != nil {
 		return r, err
 	}
+	l.memory.has(l.history)
 	l.saved = l.history.Seq
 	schema := *l.history.Schema
 	if planted.Fault("schema") {

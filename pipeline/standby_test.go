@@ -30,7 +30,7 @@ func (r *running) wait(t *testing.T) error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it did not end")
 		return nil
 	}
@@ -39,7 +39,7 @@ func (r *running) wait(t *testing.T) error {
 // sight waits for an event of a type.
 func sight[E any](t *testing.T, ev *learntest.Events) E {
 	t.Helper()
-	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		if got, ok := learntest.Last[E](ev); ok {
 			return got
 		}
@@ -62,7 +62,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 			r := &running{client: kafkatest.ClientOf(t, addr, nil), ended: make(chan error, 1)}
 			var cfg model.Config
 			cfg, r.events = learntest.Config(r.client, "m", in)
-			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 20*time.Millisecond, standby
+			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 100*time.Millisecond, standby
 			cfg.SnapshotEvery = 50 * time.Millisecond
 			var ctx context.Context
 			ctx, r.stop = context.WithCancel(t.Context())
@@ -94,6 +94,18 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		replayed := sight[event.Replayed](t, next.events)
 		if got := sight[event.TakingOver](t, next.events); got.Left != leaves {
 			t.Errorf("leaves: %v: it took over as if the owner had: %v", leaves, got.Left)
+		}
+		limits := 0
+		for _, e := range next.events.All() {
+			if _, ok := e.(event.TakingOver); ok {
+				break
+			}
+			if _, ok := e.(event.Memory); ok {
+				limits++
+			}
+		}
+		if limits < 3 { // before it reads, for the snapshot, and for the BATCHes
+			t.Errorf("leaves: %v: the standby updated its memory limit %d times", leaves, limits)
 		}
 		if replayed.Batches > 1 {
 			t.Errorf("leaves: %v: %d BATCHes were learned only when the standby took over", leaves, replayed.Batches)
@@ -142,7 +154,11 @@ func TestStandbyLearnsAlongAfterARollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &standby{config: cfg, options: options}
+	limit, err := newBound(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standby{config: cfg, options: options, memory: limit}
 	if s.journal, err = journal.Open(t.Context(), cfg, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +195,7 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 		r := &running{client: c, ended: make(chan error, 1)}
 		var cfg model.Config
 		cfg, r.events = learntest.Config(c, "m", in)
-		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 50*time.Millisecond, 20*time.Millisecond
+		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 100*time.Millisecond, 20*time.Millisecond
 		var ctx context.Context
 		ctx, r.stop = context.WithCancel(t.Context())
 		go func() {

@@ -36,7 +36,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				for rest := values[500 : 500+regrown]; len(rest) > 0; rest = nil {
 					kafkatest.Fill(t, writer, in, 1, rest)
 				}
-				back := time.Now()
+				watch := kafkatest.NewStopwatch()
 				err := <-ended
 				if !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 					t.Fatalf("%v", err)
@@ -44,8 +44,9 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 were lost") {
 					t.Errorf("%v", err)
 				}
-				t.Logf("after %v: %v", time.Since(back), err)
-				if took := time.Since(back); took > 3*time.Second {
+				took := watch.Elapsed()
+				t.Logf("after %v: %v", took, err)
+				if took > 3*time.Second {
 					t.Errorf("noticed after %v", took)
 				}
 				if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) {

@@ -19,6 +19,8 @@ type warm struct {
 	decider *history.Decider
 	replay  *history.Replayer
 	budget  budget
+	memory  *bound
+	reads   *ingest.Budget
 	relearn time.Duration          // time spent learning since the newest snapshot
 	waiting []*history.Publication // not known to be published
 }
@@ -26,6 +28,7 @@ type warm struct {
 // thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may
 // have replaced them.
 func (s *standby) thaw(ctx context.Context) (*warm, error) {
+	s.memory.restores(s.journal.Log.Fold)
 	h, _, err := s.journal.Restore(ctx, s.config, s.options)
 	if err != nil {
 		return nil, err
@@ -34,6 +37,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.memory.has(h)
 	h.Limits = s.limits
 	schema := *h.Schema
 	d, err := history.NewDecider(s.config.Decode, s.config.Learner.Keyed(), &schema)
@@ -43,7 +47,8 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
 	d.Form = s.config.Form
 	d.Enrich(h)
-	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
+	reads := ingest.NewBudget(memory.Read)
+	return &warm{history: h, decider: d, memory: s.memory, reads: reads, replay: history.NewReplayer(s.config.Client, ins, d, reads, s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more, or that the
@@ -97,9 +102,12 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 			if err != nil {
 				return err
 			}
+			w.memory.learns(d, w.reads)
 			begin := time.Now()
-			w.waiting = append(w.waiting, w.history.Learn(rec.Seq, rec.Chain, d))
+			out := w.history.Learn(rec.Seq, rec.Chain, d)
+			w.waiting = append(w.waiting, out)
 			w.relearn += time.Since(begin)
+			w.memory.learned(w.history, out)
 			w.budget.spend(d.Items)
 			if f.Resumed() == rec.Seq {
 				w.budget = budget{}

@@ -43,7 +43,7 @@ func (w *world) hear(t *testing.T) (h *heard, stop func() error) {
 // losses and truncations reported before.
 func (h *heard) until(t *testing.T, scored int) (lost []serve.Gap, truncated []serve.Truncated) {
 	t.Helper()
-	for end := time.Now().Add(40 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		h.mu.Lock()
 		n := 0
 		lost, truncated = nil, nil
@@ -100,12 +100,12 @@ func TestAddedPartitionsAreScored(t *testing.T) {
 	w.learn(t, w.in)
 	h, stop := w.hear(t)
 	other, stopOther := w.hear(t)
-	for end := time.Now().Add(20 * time.Second); h.scored()+other.scored() < 100 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); h.scored()+other.scored() < 100 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	kafkatest.AddPartitions(t, w.addr, w.asked, 5)
 	kafkatest.Fill(t, w.client, w.asked, 5, rings(3, 500, none))
-	for end := time.Now().Add(30 * time.Second); h.scored()+other.scored() < 600; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); h.scored()+other.scored() < 600; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d and %d records scored, want 600", h.scored(), other.scored())
 		}
@@ -141,7 +141,7 @@ func TestTruncatedInputIsScoredOn(t *testing.T) {
 	h.until(t, 300)
 	d.Down(func() { d.Cut(w.asked, 0, 1) })
 	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, func(c *ingest.Config) {}), w.asked, 1, rings(9, 40, none))
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, cut := h.until(t, 300); len(cut) > 0 && cut[0].Next == 300 && cut[0].End >= 200 && cut[0].End <= 240 {
 			break
 		}

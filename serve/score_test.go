@@ -170,7 +170,7 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 // until waits until ok returns true, and fails if a scorer stops before.
 func until(t *testing.T, done <-chan error, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited too long until %s", what)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,12 +109,8 @@ func TestChoicesSurviveKill9(t *testing.T) {
 	if !*choiceKills {
 		t.Skip("about 20 s: -choice-kills")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	k := &killable{T: t, broker: newFixedBroker(t), rng: rand.New(rand.NewPCG(8, 1)), url: "http://" + l.Addr().String()}
+	addr := kafkatest.Address(t)
+	k := &killable{T: t, broker: newFixedBroker(t), rng: rand.New(rand.NewPCG(8, 1)), url: "http://" + addr}
 	k.broker.start()
 	t.Cleanup(k.broker.kill)
 	k.client = kafkatest.ClientOf(t, k.broker.addr, nil)
@@ -127,7 +122,7 @@ func TestChoicesSurviveKill9(t *testing.T) {
 		values = append(values, string(ring(k.rng)))
 	}
 	kafkatest.Fill(t, k.client, "in", 1, values)
-	k.start = learnerOf(t, k.broker.addr, "m", "in", fmt.Sprintf("score: {topics: [asked], http.listen: %q, http.predict: on}", l.Addr()), `learner: {max_features: 64, kernel: "gaussian:1.5", mixture: off}`)
+	k.start = learnerOf(t, k.broker.addr, "m", "in", fmt.Sprintf("score: {topics: [asked], http.listen: %q, http.predict: on}", addr), `learner: {max_features: 64, kernel: "gaussian:1.5", mixture: off}`)
 	do := on(t, k.broker.addr)
 	k.run()
 	k.until("a model is served", func() bool { _, step := k.step(); return step > 0 })

@@ -85,9 +85,9 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	const printed = `input:
   columns:
     carrier: category
-    flight: category  # looks like an identifier: id if it is no input
+    flight: category  # looks like an identifier: id if it is not an input
     gone: ignored  # no value so far
-    id: numeric  # looks like an identifier: id if it is no input
+    id: numeric  # looks like an identifier: id if it is not an input
     late.min: numeric
     "true": boolean
 `
@@ -110,7 +110,7 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 		t.Errorf("inspect --json: exit %d\n%s", code, stdout)
 	}
 	_, stdout, _ = call(t, nil, "inspect", saved, "--columns")
-	if want := strings.ReplaceAll(printed, "  # looks like an identifier: id if it is no input", ""); stdout != want {
+	if want := strings.ReplaceAll(printed, "  # looks like an identifier: id if it is not an input", ""); stdout != want {
 		t.Errorf("inspect --columns:\n%s\nwant\n%s", stdout, want)
 	}
 	file := filepath.Join(dir, "accrete.yaml")

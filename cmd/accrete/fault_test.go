@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,12 +49,7 @@ func newFixedBroker(t *testing.T) *fixedBroker {
 		b.addr = b.kafka("addr")
 		return b
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return &fixedBroker{t: t, addr: l.Addr().String(), dir: filepath.Join(t.TempDir(), "broker")}
+	return &fixedBroker{t: t, addr: kafkatest.Address(t), dir: filepath.Join(t.TempDir(), "broker")}
 }
 
 func (b *fixedBroker) kafka(command string) string {
@@ -220,7 +214,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 		})
 	}
 	waitForBatch := func() time.Duration {
-		begin, next := time.Now(), int64(0)
+		watch, next := kafkatest.NewStopwatch(), int64(0)
 		for ctx.Err() == nil {
 			if _, end, err := client.Offsets(ctx, in+".m.log"); err == nil {
 				next = end[0]
@@ -231,7 +225,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 		for ctx.Err() == nil {
 			n, to, err := batches(ctx, client, in+".m.log", next)
 			if next = to; n > 0 {
-				return time.Since(begin)
+				return watch.Elapsed()
 			} else if err != nil {
 				time.Sleep(5 * time.Millisecond)
 			}
@@ -313,10 +307,10 @@ func TestSIGTERM(t *testing.T) {
 			b.kill()
 			want = exit.Later
 		}
-		begin := time.Now()
+		watch := kafkatest.NewStopwatch()
 		p.Process.Signal(syscall.SIGTERM)
 		p.Wait()
-		if took := time.Since(begin); p.ProcessState.ExitCode() != want || took > 25*time.Second {
+		if took := watch.Elapsed(); p.ProcessState.ExitCode() != want || took > 25*time.Second {
 			t.Errorf("broker gone: %v: exit code %d after %v, want %d\n%s", gone, p.ProcessState.ExitCode(), took, want, p.stderr.String())
 		}
 	}

@@ -68,7 +68,7 @@ func TestCommandsAreKilledAtEachStep(t *testing.T) {
 	remove := func(topic string) {
 		t.Helper()
 		kafkatest.Delete(t, addr, topic)
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			if _, err := c.TopicID(t.Context(), topic); errors.Is(err, ingest.ErrUnknownTopic) {
 				return
 			}

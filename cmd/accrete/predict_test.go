@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -144,12 +143,7 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 // address is appended to the last argument.
 func httpAnswers(t *testing.T, rows []string, args ...string) map[string][]string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr().String()
-	free.Close()
+	addr := kafkatest.Address(t)
 	args[len(args)-1] += addr
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan string, 1)

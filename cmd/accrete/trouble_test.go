@@ -168,7 +168,9 @@ func (s *troubledSite) grow() {
 	}
 	was := ""
 	s.await("the new partition is read", redWithin+s.slack, func(state string) bool {
-		was = cmp.Or(was, state)
+		if !strings.HasPrefix(state, "no answer") { // in a second, on a busy machine
+			was = cmp.Or(was, state)
+		}
 		return readOfNew.Match(s.metrics())
 	})
 	if was != "" {
@@ -229,7 +231,7 @@ func (s *troubledSite) run(addr string, args ...string) {
 	s.p = s.start(append([]string{"learn", "--json", "--set", "http.listen=127.0.0.1:0"}, args...)...)
 	go func() { s.p.Wait(); close(s.ended) }()
 	go s.stream()
-	s.await("page", 30*time.Second, func(string) bool {
+	s.await("page", time.Minute, func(string) bool {
 		if m := serving.FindStringSubmatch(s.p.stderr.String()); m != nil {
 			s.url = "http://" + m[1]
 		}
@@ -327,9 +329,9 @@ func (s *troubledSite) state() string {
 // await waits until the learner is in the state that ok accepts.
 func (s *troubledSite) await(what string, limit time.Duration, ok func(state string) bool) {
 	s.Helper()
-	begin, state := time.Now(), s.state()
+	begin, watch, state := time.Now(), kafkatest.NewStopwatch(), s.state()
 	for ; !ok(state); state = s.state() {
-		if time.Since(begin) > limit {
+		if watch.Elapsed() > limit {
 			s.Fatalf("%s: after %v it is %q\n%s", what, limit, state, s.p.stderr.tail(20))
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -216,7 +216,7 @@ func (c Config) Targets() int { return max(1, len(c.Labels)) }
 // are read as other rows, or one of them is refused or not.
 const Version = 1
 
-// checkLate checks Late. The field with the key is no input unless it is declared as one.
+// checkLate checks Late. The field with the key is not an input unless it is declared as one.
 func (c *Config) checkLate() error {
 	if err := c.Late.Check(); err != nil {
 		return err

@@ -98,7 +98,7 @@ func (d *Decoder) plain() bool {
 }
 
 // places returns the column of the schema that each column of the file is, -1 for those that
-// are no inputs, or nil unless every column of the schema is there once.
+// are not inputs, or nil unless every column of the schema is there once.
 func (c *csvRows) places() []int {
 	place, inputs := make([]int, len(c.names)), 0
 	for i, name := range c.names {

@@ -104,7 +104,7 @@ func (c *Config) windowFields() (names []string) {
 	return slices.Compact(names)
 }
 
-// isSource reports whether a field is no input, and a column for windows.
+// isSource reports whether a field is not an input, and a column for windows.
 func (c *Config) isSource(name string) bool {
 	return isExcluded(c.Types[name]) && c.isWindowField(name, false)
 }

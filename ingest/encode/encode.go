@@ -18,7 +18,7 @@ type Writer interface {
 	Write(example []byte) (value []byte, headers []ingest.Header, err error)
 }
 
-// Roles are the fields that are no inputs, by name; empty: there is none.
+// Roles are the fields that are not inputs, by name; empty: there is none.
 type Roles struct {
 	Labels      []string // of which the first one that an example has is its label, if Several is false
 	Several     bool

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/internal/options"
 )
 
 // Config describes a compacted topic whose newest record of each key is a row. It is part of
@@ -31,67 +31,25 @@ const (
 	MaxFields = 256
 )
 
-// options are the names that Parse knows.
-var options = []string{"topic", "as", "key", "fields", "rows"}
+// options returns the options of c by their names.
+func (c *Config) options() options.List {
+	return options.List{
+		options.Text("topic", &c.Topic), options.Text("as", &c.As), options.Text("key", &c.Key),
+		options.Texts("fields", &c.Fields), options.Number("rows", &c.Rows),
+	}
+}
 
 // Parse reads the form that String writes.
 func Parse(s string) (c Config, err error) {
-	given := map[string]bool{}
-	for _, option := range strings.Fields(s) {
-		name, text, found := strings.Cut(option, "=")
-		if !found || text == "" {
-			return c, fmt.Errorf("%s: want options such as topic=customers key=customer_id fields=tier,country", strconv.Quote(option))
-		}
-		if given[name] {
-			return c, fmt.Errorf("duplicate option %s", strconv.Quote(name))
-		}
-		given[name] = true
-		if err := c.Set(name, strings.Split(text, ",")); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
+	err = c.options().Parse(s, "topic=customers key=customer_id fields=tier,country")
+	return c, err
 }
 
 // Set sets an option by its name.
-func (c *Config) Set(name string, values []string) error {
-	one := map[string]*string{"topic": &c.Topic, "as": &c.As, "key": &c.Key}[name]
-	switch {
-	case name == "fields":
-		c.Fields = values
-	case len(values) != 1:
-		return fmt.Errorf("%s: want one value, not %d", name, len(values))
-	case one != nil:
-		*one = values[0]
-	case name == "rows":
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			return fmt.Errorf("rows: %s is not a whole number", strconv.Quote(values[0]))
-		}
-		c.Rows = n
-	default:
-		hint := ""
-		if near := spell.Nearest(name, options); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return fmt.Errorf("unknown option %s: want %s%s", strconv.Quote(name), strings.Join(options, ", "), hint)
-	}
-	return nil
-}
+func (c *Config) Set(name string, values []string) error { return c.options().Set(name, values) }
 
 // String returns the options as name=value, separated by spaces.
-func (c Config) String() string {
-	var all []string
-	for _, o := range []struct{ name, value string }{{"topic", c.Topic}, {"as", c.As}, {"key", c.Key}, {"fields", strings.Join(c.Fields, ",")}} {
-		if o.value != "" {
-			all = append(all, o.name+"="+o.value)
-		}
-	}
-	if c.Rows != 0 {
-		all = append(all, "rows="+strconv.Itoa(c.Rows))
-	}
-	return strings.Join(all, " ")
-}
+func (c Config) String() string { return c.options().String() }
 
 // Name returns the name of the table, with which the names of its columns begin.
 func (c *Config) Name() string { return cmp.Or(c.As, c.Topic) }

@@ -71,7 +71,7 @@ func client(t *testing.T, addr string) *ingest.Client {
 // Acknowledged records and the topic's id survive a kill -9.
 func TestSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var id [16]byte
 	stored := 0
@@ -114,7 +114,7 @@ func TestSurvivesKill(t *testing.T) {
 // also after a kill -9: Kafka never assigns an offset twice.
 func TestEndSurvivesDeletion(t *testing.T) {
 	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	stored := int64(0)
 	for round := range 3 {
@@ -172,7 +172,7 @@ func TestLargeBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c := client(t, b.Addr())
 	if err := c.Create(ctx, "t", 1, nil); err != nil {
@@ -225,7 +225,7 @@ func TestWhatCannotBeWrittenIsNotAcked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := c.Create(ctx, "t", 1, nil); err != nil {
 		t.Fatal(err)

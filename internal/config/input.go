@@ -32,7 +32,7 @@ type Input struct {
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
 	// a list, and a record that lacks any of the fields is predicted only. With task
-	// novelty it is no input and is not learned, and may be left out.
+	// novelty it is not an input and is not learned, and may be left out.
 	Label Label `key:"label" required:"true" example:"is_fraud"`
 
 	// Labels that come later than the features they belong to, in the same topics or in
@@ -73,16 +73,16 @@ type Input struct {
 	// time; adopt is fixed for the life of a model.
 	OnChange string `key:"on_change" default:"continue" oneof:"continue stop adopt"`
 
-	// Statistics of the earlier records of a key as additional inputs, with half-lives of
-	// event time: count, sum, mean and deviation of a field of numbers, number of different
-	// values of another (distinct), and time since the last record. Fields that are no
-	// inputs are declared as id in input.columns. See docs/windows.md.
+	// Statistics of the earlier records with the same key as additional inputs, with
+	// half-lives in event time: count, sum, mean and deviation of a numeric field, the number
+	// of distinct values of another field, and the time since the last record. Declare fields
+	// that are not to be inputs themselves as id in input.columns. See docs/windows.md.
 	Windows Windows `key:"windows" example:"{key: card, of: amount, over: [1h, 7d]}"`
 
-	// Compacted topics whose newest record of a key is a row, with which records are enriched:
-	// the fields of the row become columns TOPIC.FIELD, null where there is no row. as: another
-	// name of the table. rows: the maximum number of rows, 100000 by default; of more, the one
-	// that was set first goes. See docs/tables.md.
+	// Compacted topics used as lookup tables. The newest record of each key is a row, and its
+	// fields become the columns TOPIC.FIELD of the records that have the key, null where there
+	// is no row. as: another prefix than TOPIC. rows: the maximum number of rows, 100000 by
+	// default; beyond it, the row that was set longest ago is evicted. See docs/tables.md.
 	Tables Tables `key:"tables" example:"{topic: customers, key: customer_id, fields: [tier, country]}"`
 
 	// For records of very many columns, such as words, of which most are absent or 0: a linear
@@ -128,7 +128,7 @@ type Labels struct {
 
 	// Where records have the key by which labels and features are joined: a field or a path
 	// such as order.id, or header:NAME. Without it: the field input.key, or the key of the
-	// record. The field is no input column unless it is declared as one.
+	// record. The field is not an input column unless it is declared as one.
 	Key string `key:"key" example:"payment_id"`
 
 	// Where records with labels have that key, if not in the same place.

@@ -21,7 +21,7 @@ type Output struct {
 
 	// Fields of an input record that its prediction has in the member input, such as
 	// identifiers: members of the record, or paths as customer.id. They need not be columns;
-	// declare those that are no inputs with type id in input.columns. May be changed at any time.
+	// declare those that are not inputs with type id in input.columns. May be changed at any time.
 	Fields []string `key:"fields" example:"payment_id"`
 
 	// Headers of an input record that its prediction has. all: all of them, except ce_*,

@@ -164,7 +164,7 @@ func TestPartitionsAreThoseOfKafkasClients(t *testing.T) {
 func TestRowsAreRecordsOfTheTopic(t *testing.T) {
 	client := kafkatest.Client(t)
 	topic := kafkatest.Name("requests")
-	w := New(Config{Client: client, Topic: topic, Wait: 30 * time.Second})
+	w := New(Config{Client: client, Topic: topic, Wait: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

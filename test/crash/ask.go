@@ -9,8 +9,15 @@ import (
 
 // ask runs the oracle on everything that a model has written.
 func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
-	in, err := oracle.Load(ctx, strings.Split(w.brokers, ","), w.model(name), w.topic)
+	topics := []string{w.topic}
+	if w.tables {
+		topics = append(topics, w.customers())
+	}
+	in, err := oracle.Load(ctx, strings.Split(w.brokers, ","), w.model(name), topics...)
 	if err != nil {
+		return oracle.Report{}, err
+	}
+	if err := w.written(&in); err != nil {
 		return oracle.Report{}, err
 	}
 	for i := range in.Predictions {

@@ -42,7 +42,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 		return err
 	}
 	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult, w.prove}
-	if w.partitions == 1 { // the order is unique
+	if w.partitions == 1 && !w.tables { // the order is unique
 		checks = append(checks, w.compare)
 		if !w.options.windows { // rows of a file have no timestamps
 			checks = append(checks, w.fit)
@@ -67,6 +67,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 		s.Features += f.Features
 		s.Windows = s.Windows.Plus(f.Windows)
 		s.Scores += f.Scores
+		s.Tables = s.Tables.Plus(f.Tables)
 	}
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	missing := 0
@@ -78,6 +79,9 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 	s.Lost = max(s.Lost, missing) // the oracle counts these, too
 	if w.options.windows {
 		faults = append(faults, s.checkWindows(w.options))
+	}
+	if w.tables {
+		faults = append(faults, checkTables(s.Tables, w.examples))
 	}
 	if s.Divergences > 0 {
 		fault("%d divergences", s.Divergences)
@@ -170,7 +174,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 	}
 	w.scored = r.Scored
 	s.Compared, s.Quarantined = int(r.Compared), int(r.Quarantined)
-	s.windowFigures = windowFigures{r.Features, r.Windows, r.Scores}
+	s.windowFigures, s.Tables = windowFigures{r.Features, r.Windows, r.Scores}, r.Tables
 	if s.Quarantined != len(w.garbage) {
 		s.Divergences++
 		w.options.log("%d examples in quarantine, %d are garbage", s.Quarantined, len(w.garbage))

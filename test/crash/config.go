@@ -25,7 +25,7 @@ refit: {every: %v, window: 500}
 http: {listen: "%s"}
 output: {delivery: %s%s}
 score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+w.windowsInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt]+map[bool]string{true: ", order: time"}[w.byTime], w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.formOutput(), w.toScore)
+`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+w.windowsInput()+w.tablesInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt]+map[bool]string{true: ", order: time"}[w.byTime], w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.formOutput(), w.toScore)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}

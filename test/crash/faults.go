@@ -38,7 +38,7 @@ func (w *world) zombies(ctx context.Context, s *Summary) error {
 		if err := w.feed(ctx, w.fed+w.share); err != nil {
 			return err
 		}
-		code, err := old.ended(30 * time.Second)
+		code, err := old.ended(time.Minute)
 		if err == nil && code != 76 {
 			err = fmt.Errorf("it ended with %d:\n%s", code, old.stderr.String())
 		}
@@ -84,7 +84,7 @@ func (w *world) outages(ctx context.Context, s *Summary) error {
 		if err := w.feed(ctx, w.fed+w.share); err != nil {
 			return err
 		}
-		if !w.await(ctx, 60*time.Second, isBatch) {
+		if !w.await(ctx, time.Minute, isBatch) {
 			p.end()
 			return fmt.Errorf("outage %d: nothing is learned 60 s after the broker is back:\n%s", i+1, p.stderr.String())
 		}
@@ -138,9 +138,9 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 			if err := w.feed(ctx, w.fed+w.share/4); err != nil {
 				return err
 			}
-			if !w.await(ctx, 30*time.Second, isBatch) {
+			if !w.await(ctx, time.Minute, isBatch) {
 				p.end()
-				return fmt.Errorf("nothing is learned 30 s after connections went half open:\n%s", p.stderr.String())
+				return fmt.Errorf("nothing is learned a minute after connections went half open:\n%s", p.stderr.String())
 			}
 			continue
 		}
@@ -159,9 +159,9 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 	if err := w.feed(ctx, w.fed+w.share); err != nil {
 		return err
 	}
-	learns := w.await(ctx, 30*time.Second, isBatch)
+	learns := w.await(ctx, time.Minute, isBatch)
 	p.signal(syscall.SIGTERM)
-	code, err := p.ended(30 * time.Second)
+	code, err := p.ended(time.Minute)
 	if err != nil || code != 0 || !learns {
 		return fmt.Errorf("behind a network that is good again the learner ended with %d (learned: %v), %w:\n%s", code, learns, err, p.stderr.String())
 	}

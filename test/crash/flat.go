@@ -19,7 +19,7 @@ type sample struct {
 	Files      int   `json:"file_descriptors"`
 	Goroutines int   `json:"goroutines"`
 
-	Resident, Limit int64 // as the process reports them
+	Limit int64 // of memory, as the process reports it
 }
 
 // flat reports an error if the learner uses more in the last quarter of its run
@@ -89,18 +89,24 @@ func look(pid int, listen string) (s sample, err error) {
 	if err != nil {
 		return s, err
 	}
-	for line := range strings.Lines(string(status)) {
-		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64)
-			s.RSS = n << 10
-		}
-	}
+	s.RSS = kilobytes(status, "VmRSS:")
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		return s, err
 	}
 	s.Files = len(files)
 	return s, s.scrape(listen)
+}
+
+// kilobytes returns a figure of /proc/PID/status, in bytes, 0 if there is none.
+func kilobytes(status []byte, name string) int64 {
+	for line := range strings.Lines(string(status)) {
+		if kb, ok := strings.CutPrefix(line, name); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64)
+			return n << 10
+		}
+	}
+	return 0
 }
 
 // scrape reads the figures that the process itself reports.
@@ -120,8 +126,6 @@ func (s *sample) scrape(listen string) error {
 			s.Goroutines = int(n)
 		case "go_memstats_next_gc_bytes":
 			s.Heap = int64(n / 2) // with GOGC at 100
-		case "process_resident_memory_bytes":
-			s.Resident = int64(n)
 		case "accrete_memory_limit_bytes":
 			s.Limit = int64(n)
 		}

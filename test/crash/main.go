@@ -12,6 +12,7 @@
 //	go run ./test/crash --kills 100 --late --examples 1000000
 //	go run ./test/crash --kills 100 --adopt
 //	go run ./test/crash --kills 100 --windows --scorers 20
+//	go run ./test/crash --kills 100 --tables --partitions 3
 //	go run ./test/crash --kills 100 --form avro --scorers 20 --transactional
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
@@ -35,6 +36,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 type options struct {
@@ -57,6 +60,7 @@ type options struct {
 	late       bool
 	adopt      bool
 	windows    bool
+	tables     bool
 	form       string
 	byTime     bool
 	brokers    string
@@ -104,6 +108,7 @@ type Summary struct {
 	Memory      footprint `json:"memory"`
 
 	windowFigures
+	Tables oracle.TableCounts `json:"tables"` // of rows, and of records with and without one
 
 	Seconds float64 `json:"seconds"`
 }
@@ -146,6 +151,7 @@ func flags() (o options) {
 	flag.BoolVar(&o.late, "late", false, "labels in a topic of their own, up to 2,000 events later, with duplicates, losses and time-outs; what is graded is compared with the predictions in the topic")
 	flag.BoolVar(&o.adopt, "adopt", false, "columns that appear, are renamed, change type and vanish, which the model adopts")
 	flag.BoolVar(&o.windows, "windows", false, "examples with windows, of which some are late, and keys that are evicted; all features, and all scores, are compared with their definition")
+	flag.BoolVar(&o.tables, "tables", false, "examples with the rows of a compacted topic, which are set, replaced, deleted and evicted; what the model log and each snapshot have of them is compared with the topic")
 	flag.StringVar(&o.form, "form", "json", "form of predictions: json, avro or protobuf; they are read by the schemas of a registry")
 	flag.BoolVar(&o.byTime, "by-time", false, "learn the records of several partitions in the order of their times")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
@@ -215,6 +221,9 @@ func main() {
 		}
 		if o.windows {
 			fmt.Printf("%d features of windows and %d scores compared, %+v, at most %d MB of memory\n", s.Features, s.Scores, s.Windows, s.Memory.Most/1e6)
+		}
+		if o.tables {
+			fmt.Printf("rows of tables: %+v; at most %d MB of memory in %d samples\n", s.Tables, s.Memory.Most/1e6, s.Memory.Samples)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes and %d predictions computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared, s.Proved)
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 )
 
-// footprint is the memory of the learners that are killed, as their own metrics report it.
+// footprint is the memory of the learners that are killed: the most that each had in memory
+// since it was started, and the limit that its own metrics report.
 type footprint struct {
 	Samples int   `json:"samples"`
 	Most    int64 `json:"rss_bytes"`   // the largest
@@ -20,7 +22,7 @@ type footprint struct {
 // listen returns the address of a model's metrics: the killed learners of a run with mixed
 // records have one, if no two of them run at once.
 func (w *world) listen(model string) string {
-	if !w.mixed && !w.options.late && !w.options.windows || model != "crash" || w.options.zombies > 0 {
+	if !w.mixed && !w.options.late && !w.options.windows && !w.tables || model != "crash" || w.options.zombies > 0 {
 		return "off"
 	}
 	return w.metrics
@@ -29,22 +31,33 @@ func (w *world) listen(model string) string {
 // watchMemory samples the memory of the learners until ctx is done.
 func (w *world) watchMemory(ctx context.Context) (f footprint) {
 	for ; ctx.Err() == nil; pause(ctx, 50*time.Millisecond) {
+		pid := w.learner.Load()
+		peak := peakOf(pid) // before the limit, which only grows
 		var s sample
-		if err := s.scrape(w.metrics); err != nil || s.Limit <= 0 { // it was killed, or has learned nothing yet
-			continue
+		if err := s.scrape(w.metrics); err != nil || peak == 0 || s.Limit <= 0 || w.learner.Load() != pid {
+			continue // it was killed, or is about to start
 		}
 		f.Samples++
-		if s.Resident > f.Most {
-			f.Most, f.Limit = s.Resident, s.Limit
+		if peak > f.Most {
+			f.Most, f.Limit = peak, s.Limit
 		}
-		if s.Resident > s.Limit {
+		if peak > s.Limit {
 			f.Above++
-			if s.Resident-s.Limit > f.Worst-f.WorstLimit {
-				f.Worst, f.WorstLimit = s.Resident, s.Limit
+			if peak-s.Limit > f.Worst-f.WorstLimit {
+				f.Worst, f.WorstLimit = peak, s.Limit
 			}
 		}
 	}
 	return f
+}
+
+// peakOf returns the most memory that a process had since it was started, 0 if it has exited.
+func peakOf(pid int64) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	return kilobytes(status, "VmHWM:")
 }
 
 func (f footprint) check() error {

@@ -31,11 +31,19 @@ func (w *world) begin(env []string, args ...string) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	w.started(p.cmd)
 	go func() {
 		p.cmd.Wait()
 		close(p.gone)
 	}()
 	return p, nil
+}
+
+// started notes which process learns.
+func (w *world) started(cmd *exec.Cmd) {
+	if len(cmd.Args) > 1 && cmd.Args[1] == "learn" {
+		w.learner.Store(int64(cmd.Process.Pid))
+	}
 }
 
 func (p *process) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }

@@ -105,7 +105,7 @@ func (c *scorers) growth(ctx context.Context) error {
 		return n
 	}
 	was := count()
-	for limit := time.Now().Add(time.Minute); count() <= was; pause(ctx, 20*time.Millisecond) {
+	for limit := time.Now().Add(3 * time.Minute); count() <= was; pause(ctx, 20*time.Millisecond) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -113,7 +113,7 @@ func (c *scorers) growth(ctx context.Context) error {
 			for _, p := range c.alive {
 				p.end()
 			}
-			return fmt.Errorf("nothing is scored for a minute:\n%s", tail(c.alive[0].stderr.String()))
+			return fmt.Errorf("nothing is scored for three minutes:\n%s", tail(c.alive[0].stderr.String()))
 		}
 	}
 	return nil

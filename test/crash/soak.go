@@ -81,7 +81,7 @@ func (w *world) soak(ctx context.Context) (s Soak, err error) {
 	s.CatchUp = time.Since(end).Seconds()
 	s.Learned = float64(s.Examples) / (s.Seconds + s.CatchUp)
 	p.signal(syscall.SIGTERM)
-	if code, err := p.ended(30 * time.Second); err != nil || code != 0 {
+	if code, err := p.ended(time.Minute); err != nil || code != 0 {
 		return s, fmt.Errorf("the learner ended with %d, %w:\n%s", code, err, tail(p.stderr.String()))
 	}
 	if len(samples) < 4 {

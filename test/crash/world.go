@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 // world is one run of the test: a broker, a topic of examples, and the model
@@ -32,6 +35,7 @@ type world struct {
 	values  [][]byte
 	garbage map[int]bool // examples that belong in quarantine
 	metrics string       // address of the metrics of the killed learners
+	learner atomic.Int64 // process that was started last to learn
 	began   int64        // timestamp of the first example
 	file    string       // path of the examples as a file
 	log     *modelLog
@@ -42,8 +46,9 @@ type world struct {
 	toScore string                    // topic that the scorers read
 	scored  map[string]map[string]any // what the oracle wants scorers to publish, by record
 
-	joins *lateStream // with late labels
-	forms forms       // of predictions
+	joins *lateStream                          // with late labels
+	rows  map[oracle.Partition][]oracle.Record // of tables, as they were written
+	forms forms                                // of predictions
 }
 
 // begin builds the program, starts the broker and creates the topic.
@@ -146,6 +151,9 @@ func (w *world) prepare(ctx context.Context) error {
 		if w.options.windows {
 			v = payment(i, w.examples)
 		}
+		if w.tables {
+			v = ordered(x, name, i)
+		}
 		if w.adopt {
 			lead(x, first, second) // a model without one of them guesses
 			v = deployed(x, name, i, w.examples)
@@ -165,7 +173,11 @@ func (w *world) prepare(ctx context.Context) error {
 	}
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
 	w.toScore = w.topic + "-asked"
-	if err := errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil)); err != nil || !w.options.late {
+	err := errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
+	if w.tables {
+		err = errors.Join(err, w.client.Create(ctx, w.customers(), customerPartitions, map[string]string{"cleanup.policy": "compact"}))
+	}
+	if err != nil || !w.options.late {
 		return err
 	}
 	return w.prepareLate(ctx)
@@ -175,6 +187,11 @@ func (w *world) prepare(ctx context.Context) error {
 // its partitions.
 func (w *world) feed(ctx context.Context, to int) error {
 	to = min(to, w.examples)
+	if w.tables {
+		if err := w.feedRows(ctx, w.fed, to); err != nil {
+			return err
+		}
+	}
 	byPartition := make([][]ingest.Record, w.partitions)
 	for i := w.fed; i < to; i++ {
 		p := i % w.partitions
@@ -232,11 +249,15 @@ func (w *world) command(ctx context.Context, args ...string) (line []byte, ended
 func (w *world) output(ctx context.Context, args ...string) (out []byte, ended *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
 	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
+	var stdout bytes.Buffer
 	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err = cmd.Output()
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err = cmd.Start(); err == nil {
+		w.started(cmd)
+		err = cmd.Wait()
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	return out, cmd.ProcessState, nil
+	return stdout.Bytes(), cmd.ProcessState, nil
 }

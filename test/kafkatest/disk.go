@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,12 +26,7 @@ type Disk struct {
 // NewDisk starts a broker that runs until the test ends.
 func NewDisk(t testing.TB) *Disk {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &Disk{t: t, Addr: l.Addr().String(), dir: t.TempDir()}
-	l.Close()
+	d := &Disk{t: t, Addr: Address(t), dir: t.TempDir()}
 	d.Start()
 	t.Cleanup(d.Stop)
 	return d

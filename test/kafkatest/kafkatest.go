@@ -125,7 +125,7 @@ func Read(t testing.TB, c *ingest.Client, topic string) (rs []ingest.Record) {
 // that the test has stopped.
 func retry(t testing.TB, f func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := ingest.Retry(ctx, func(error) {}, f); err != nil {
 		t.Fatal(err)

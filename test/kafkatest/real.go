@@ -96,7 +96,7 @@ func (r *Real) Down(change func()) {
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
 	for topic := range r.topics() {
-		for limit := time.Now().Add(30 * time.Second); ; <-poll.C {
+		for limit := time.Now().Add(time.Minute); ; <-poll.C {
 			_, _, err := c.Offsets(r.t.Context(), topic)
 			if err == nil || errors.Is(err, ingest.ErrUnknownTopic) {
 				break

@@ -1,6 +1,7 @@
 package kafkatest
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,7 @@ func NewReplicated(t testing.TB) *Replicated {
 	t.Helper()
 	r := &Replicated{Real: NewReal(t)}
 	r.coordinator() // while only node 1 can take it
+	t.Cleanup(r.alone)
 	addrs := []string{r.Real.Addr}
 	for node := 2; node <= 3; node++ {
 		t.Cleanup(func() { r.node("clean", node) })
@@ -67,6 +69,23 @@ func (r *Replicated) coordinator() {
 	r.poll("there is a coordinator", func() bool {
 		resp, err := req.RequestWith(r.t.Context(), c)
 		return err == nil && resp.ErrorCode == 0 && len(resp.Coordinators) == 1 && resp.Coordinators[0].ErrorCode == 0
+	})
+}
+
+// alone waits until node 1 is the only one, so that the next test's client is not sent to
+// another one.
+func (r *Replicated) alone() {
+	r.t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(r.Real.Addr))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer c.Close()
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{}
+	r.poll("node 1 is the only one", func() bool {
+		resp, err := req.RequestWith(context.Background(), c) // the context of the test has ended
+		return err == nil && len(resp.Brokers) == 1
 	})
 }
 

@@ -21,6 +21,7 @@ type input struct {
 	Infer                  bool
 	ByTime                 bool `json:"by_time"`
 	Windows                []window
+	Tables                 []lookup
 	Depth                  int
 	MaxClasses             int     `json:"max_classes"`
 	MaxBytes               int     `json:"max_bytes"`
@@ -38,6 +39,7 @@ type decoder struct {
 		Types   []string `json:"types,omitempty"`
 	}
 	windowed map[string]string // of the columns that windows add
+	tables   []*rows
 	types    map[string]string // of the columns that have had a value
 	fresh    map[string]string // those that the record at hand determines
 }
@@ -52,7 +54,7 @@ type row struct {
 }
 
 func newDecoder(in input) (d decoder) {
-	d.input, d.windowed = in, in.windowed()
+	d.input, d.windowed, d.tables = in, in.windowed(), newTables(in.Tables)
 	return d
 }
 
@@ -148,6 +150,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	if f.inputs = d.flatten("", f.inputs, 0); len(f.inputs) > d.input.MaxColumns {
 		return out, false
 	}
+	f.inputs = d.enrich(f)
 	d.fresh = map[string]string{}
 	columns := d.schema.Columns
 	if f.form == "x" {

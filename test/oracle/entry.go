@@ -21,6 +21,8 @@ type entry struct {
 	Ranges []span
 	Counts struct{ Learned, Predicted, Quarantined, Skipped int64 }
 
+	Tables []change // of a BATCH
+
 	Topic     string // of a GAP, and of partitions
 	TopicID   string `json:"topic_id"`
 	Partition int32
@@ -145,6 +147,19 @@ func link(last [32]byte, e entry) (chain [32]byte, err error) {
 			number(s.Partition, s.From, s.To, s.Records, s.Digest)
 		}
 		number(e.Counts.Learned, e.Counts.Predicted, e.Counts.Quarantined, e.Counts.Skipped)
+		text := func(s string) {
+			number(uint32(len(s)))
+			b.WriteString(s)
+		}
+		for _, c := range e.Tables {
+			b.WriteString("table")
+			name(c.Table, c.TopicID)
+			number(c.Partition, c.From, c.To, c.Rejected, uint32(len(c.Rows)))
+			for _, r := range c.Rows {
+				text(r.Key)
+				text(string(r.Values))
+			}
+		}
 	case "gap":
 		name(e.Topic, e.TopicID)
 		number(e.Partition, e.From, e.To)

@@ -63,6 +63,10 @@ func (m *model) copy() model {
 	}
 	c.next = maps.Clone(m.next)
 	c.decoder.schema.Classes = slices.Clone(m.decoder.schema.Classes)
+	c.decoder.tables = nil
+	for _, t := range m.decoder.tables {
+		c.decoder.tables = append(c.decoder.tables, t.copy())
+	}
 	return c
 }
 
@@ -171,7 +175,9 @@ func (m *model) hash() snapshot.Hash {
 	if err != nil {
 		panic(err)
 	}
-	return snapshot.StateHash(schema, m.learner.State())
+	state := m.learner.State()
+	state.Resuming = append(state.Resuming, saved(m.decoder.tables)...)
+	return snapshot.StateHash(schema, state)
 }
 
 // placed is a record of a BATCH, and the latest time up to it in its partition: records of
@@ -185,6 +191,9 @@ type placed struct {
 // batch learns the rows of the BATCH e.
 func (o *oracle) batch(e entry) {
 	o.model.decoder.begin()
+	for _, c := range e.Tables {
+		o.change(e, c)
+	}
 	var learned, predicted, quarantined, skipped int64
 	var all []placed
 	for _, s := range e.Ranges {

@@ -46,6 +46,8 @@ type World struct {
 	Predictions []Record
 	Quarantine  []Record
 
+	Written map[Partition][]Record // all records of tables' topics, if these were compacted
+
 	Asked  map[Partition][]Record // records that scorers have scored, if the model has windows
 	Scores []Record
 
@@ -84,6 +86,8 @@ type Report struct {
 	Windows  keyed.Counts `json:"windows"`  // of their rows
 	Scores   int64        `json:"scores"`   // of a model with windows, compared with its own at the same place
 
+	Tables TableCounts `json:"tables"`
+
 	Decided   map[string]int64 `json:"-"` // by topic-partition-offset: seq of the BATCH
 	BatchAt   map[int64]int64  `json:"-"` // by seq: offset in the log
 	Manifests []Claimed        `json:"-"` // records that declare predictions released
@@ -120,6 +124,8 @@ type oracle struct {
 	gone       map[answer]expected // expected predictions of abandoned BATCHes
 	quarantine map[string]Record   // bad records by id
 	scores     map[int64][]score   // by the seq of the snapshot
+
+	latest map[Partition]map[string]int64 // offset of the newest record of each key of a table
 }
 
 // answer identifies a prediction: the record and the BATCH that it was made in.
@@ -139,7 +145,7 @@ type expected struct {
 func Check(w World) Report {
 	o := &oracle{
 		world: w, book: newBook(), states: map[int64]state{}, kept: map[int64]kept{},
-		want: map[answer]expected{}, gone: map[answer]expected{}, quarantine: map[string]Record{},
+		want: map[answer]expected{}, gone: map[answer]expected{}, quarantine: map[string]Record{}, latest: map[Partition]map[string]int64{},
 	}
 	o.Next, o.Decided, o.BatchAt, o.Scored = map[Partition]int64{}, map[string]int64{}, map[int64]int64{}, map[string]map[string]any{}
 	o.model.next = map[Partition]int64{}
@@ -173,6 +179,9 @@ func Check(w World) Report {
 		for _, t := range o.model.windows.tables {
 			o.Windows = o.Windows.Plus(t.Counts)
 		}
+	}
+	for _, t := range o.model.decoder.tables {
+		o.Tables = o.Tables.Plus(t.counts)
 	}
 	for seq, all := range o.scores {
 		o.fault("%d scores after BATCH %d, which no snapshot follows", len(all), seq)

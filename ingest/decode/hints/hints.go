@@ -81,7 +81,7 @@ func (c *Counter) Hint(name, typ string) string {
 	}
 	switch f := c.fields[name]; {
 	case typ == learner.NumericColumn.String() && f.large > 0:
-		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is no input", f.number)
+		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is not an input", f.number)
 	case typ != learner.CategoryColumn.String():
 	case f.dates > 0 && 10*f.dates >= 9*f.texts:
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))

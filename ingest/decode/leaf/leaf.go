@@ -39,7 +39,7 @@ type Leaf struct {
 	Text   []byte // of a Text; of a Boolean, true or false; of a Number, the digits if a float64 does not hold all of them
 }
 
-// Names are the fields that are no inputs, and how deep to read.
+// Names are the fields that are not inputs, and how deep to read.
 type Names struct {
 	Label       func(name string) (target int, ok bool) // target -1: the only label
 	Weight, Key string                                  // as configured; empty: by their usual names, beside x or features

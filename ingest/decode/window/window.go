@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/internal/options"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -29,72 +29,26 @@ type Window struct {
 // defaultKeys is the number of keys that are kept, about 20 MB of memory.
 const defaultKeys = 100_000
 
-// options are the names that Parse knows.
-var options = []string{"key", "of", "distinct", "time", "over", "features", "lateness", "keys"}
+// options returns the options of w by their names.
+func (w *Window) options() options.List {
+	return options.List{
+		options.Text("key", &w.Key), options.Text("of", &w.Of), options.Text("distinct", &w.Distinct), options.Text("time", &w.Time),
+		options.Texts("over", &w.Over), options.Texts("features", &w.Features),
+		options.Text("lateness", &w.Lateness), options.Number("keys", &w.Keys),
+	}
+}
 
 // Parse reads the form that String writes.
 func Parse(s string) (w Window, err error) {
-	given := map[string]bool{}
-	for _, option := range strings.Fields(s) {
-		name, text, found := strings.Cut(option, "=")
-		if !found || text == "" {
-			return w, fmt.Errorf("%s: want options such as key=card of=amount over=1h,7d", strconv.Quote(option))
-		}
-		if given[name] {
-			return w, fmt.Errorf("duplicate option %s", strconv.Quote(name))
-		}
-		given[name] = true
-		if err := w.Set(name, strings.Split(text, ",")); err != nil {
-			return w, err
-		}
-	}
-	return w, nil
+	err = w.options().Parse(s, "key=card of=amount over=1h,7d")
+	return w, err
 }
 
 // Set sets an option by its name.
-func (w *Window) Set(name string, values []string) error {
-	one := map[string]*string{"key": &w.Key, "of": &w.Of, "distinct": &w.Distinct, "time": &w.Time, "lateness": &w.Lateness}[name]
-	switch {
-	case name == "over":
-		w.Over = values
-	case name == "features":
-		w.Features = values
-	case len(values) != 1:
-		return fmt.Errorf("%s: want one value, not %d", name, len(values))
-	case one != nil:
-		*one = values[0]
-	case name == "keys":
-		n, err := strconv.Atoi(values[0])
-		if err != nil {
-			return fmt.Errorf("keys: %s is not a whole number", strconv.Quote(values[0]))
-		}
-		w.Keys = n
-	default:
-		hint := ""
-		if near := spell.Nearest(name, options); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return fmt.Errorf("unknown option %s: want %s%s", strconv.Quote(name), strings.Join(options, ", "), hint)
-	}
-	return nil
-}
+func (w *Window) Set(name string, values []string) error { return w.options().Set(name, values) }
 
 // String returns the options as name=value, separated by spaces.
-func (w Window) String() string {
-	var all []string
-	for _, o := range []struct{ name, value string }{
-		{"key", w.Key}, {"of", w.Of}, {"distinct", w.Distinct}, {"time", w.Time},
-		{"over", strings.Join(w.Over, ",")}, {"features", strings.Join(w.Features, ",")}, {"lateness", w.Lateness},
-	} {
-		if o.value != "" {
-			all = append(all, o.name+"="+o.value)
-		}
-	}
-	if w.Keys != 0 {
-		all = append(all, "keys="+strconv.Itoa(w.Keys))
-	}
-	return strings.Join(all, " ")
-}
+func (w Window) String() string { return w.options().String() }
 
 // Seconds returns the length of a duration in Go's notation, or in days or weeks.
 func Seconds(s string) (seconds float64, err error) {

@@ -16,7 +16,7 @@ import (
 // BATCHes alternate between, and read the same records.
 func TestCursorsKeepToTheirBudget(t *testing.T) {
 	const partitions, each, limit = 8, 16, 5 << 20
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // or it would wait for itself
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // or it would wait for itself
 	defer cancel()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("in")
 	c := kafkatest.ClientOf(t, addr, nil)

@@ -98,48 +98,26 @@ func (m *Estimate) features() int64 {
 // frequency returns the memory of a random feature's frequency, or of its parameters.
 func (m *Estimate) frequency() int64 { return int64(4 + m.Model.FrequencyBytes(int(m.Dim))) }
 
-// Reads updates the maximum of the bytes that are read ahead. It reports whether the
-// limit has changed.
-func (m *Estimate) Reads(most int64) bool {
-	if most <= max(Read, m.read) {
-		return false
+// Reads updates the maximum of the bytes that are read ahead.
+func (m *Estimate) Reads(most int64) {
+	if most > Read {
+		larger(&m.read, most)
 	}
-	m.read = most + most/8
-	return true
 }
 
-// Encodes updates the number of inputs that the model sees and the memory of its
-// tables. It reports whether the limit has changed.
-func (m *Estimate) Encodes(inputs int, tables int64) bool {
-	if int64(inputs) <= m.Dim && tables <= m.tables {
-		return false
-	}
+// Encodes updates the number of inputs that the model sees and the memory of its tables.
+func (m *Estimate) Encodes(inputs int, tables int64) {
 	m.Dim, m.tables = max(m.Dim, int64(inputs)), max(m.tables, tables)
-	return true
 }
 
-// Waits updates the maximum of the bytes that wait to be joined. It reports whether the limit
-// has changed.
-func (m *Estimate) Waits(bytes int64) bool {
-	if bytes <= m.late {
-		return false
-	}
-	m.late = bytes + bytes/8
-	return true
-}
+// Waits updates the maximum of the bytes that wait to be joined.
+func (m *Estimate) Waits(bytes int64) { larger(&m.late, bytes) }
 
-// Enriches updates the bytes that tables take. It reports whether the limit has changed.
-func (m *Estimate) Enriches(bytes int64) bool {
-	if bytes <= m.rows {
-		return false
-	}
-	m.rows = bytes + bytes/8
-	return true
-}
+// Enriches updates the bytes that tables take.
+func (m *Estimate) Enriches(bytes int64) { larger(&m.rows, bytes) }
 
-// Observe updates the sizes of the largest BATCH and the largest publication, and reports
-// whether the limit has changed.
-func (m *Estimate) Observe(b *history.Decided, out *history.Publication) bool {
+// Decides updates the size of the largest BATCH.
+func (m *Estimate) Decides(b *history.Decided) {
 	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
 	bytes += int64(b.Batch.Entries()) * 8
 	if b.Batch.Len() > 0 {
@@ -149,25 +127,27 @@ func (m *Estimate) Observe(b *history.Decided, out *history.Publication) bool {
 	for i := range b.Items {
 		bytes += int64(input.MemoryOf(b.Items[i].Record)) + 64
 	}
+	larger(&m.batch, bytes)
+	m.Dim = max(m.Dim, int64(b.Batch.Dim()))
+}
+
+// Publishes updates the size of the largest publication.
+func (m *Estimate) Publishes(out *history.Publication) {
 	published := int64(0)
 	for _, rs := range [][]history.Outgoing{out.Predictions, out.Quarantined} {
 		for i := range rs {
 			published += int64(input.MemoryOf(&rs[i].Record))
 		}
 	}
-	dim := int64(b.Batch.Dim())
-	if bytes <= m.batch && published <= m.publication && dim <= m.Dim {
-		return false
-	}
-	larger := func(have *int64, bytes int64) {
-		if bytes > *have {
-			*have = bytes + bytes/8 // with a margin, so that the limit seldom changes
-		}
-	}
-	larger(&m.batch, bytes)
 	larger(&m.publication, published)
-	m.Dim = max(m.Dim, dim)
-	return true
+}
+
+// larger sets the bytes that it has to larger ones, with a margin so that the limit seldom
+// changes.
+func larger(have *int64, bytes int64) {
+	if bytes > *have {
+		*have = bytes + bytes/8
+	}
 }
 
 // Refit returns the memory that a refit takes on a window of records: what it reads

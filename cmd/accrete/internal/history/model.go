@@ -86,7 +86,7 @@ func (m *description) String() string {
 	}
 	text += importanceText(m.Importance)
 	if m.Mixture != nil {
-		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, other members with the rest\n", *m.Mixture) + text
+		text = fmt.Sprintf("mixture      of scorers: the algorithm has the weight %.2f, the other members have the rest\n", *m.Mixture) + text
 	}
 	return text
 }

@@ -82,7 +82,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 func notInputs(types map[string]string) (all []Column) {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		if !decode.IsColumn(types[name]) && types[name] != decode.Pair {
-			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is no input"})
+			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is not an input"})
 		}
 	}
 	return all
@@ -142,7 +142,7 @@ func YAML(columns []Column) string {
 			typ = strconv.Quote(typ)
 		}
 		if c.identifier {
-			note = "  # looks like an identifier: id if it is no input"
+			note = "  # looks like an identifier: id if it is not an input"
 		}
 		if c.ReadFrom != "" {
 			field, _ := json.Marshal(c.ReadFrom)

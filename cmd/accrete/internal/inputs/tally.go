@@ -179,7 +179,7 @@ func Text(all []Report) string {
 			fmt.Fprintf(&b, "%.40s %s\n", c.Name, c.Hint)
 		}
 		if c.Identifier {
-			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is no input\n", c.Name)
+			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is not an input\n", c.Name)
 		}
 	}
 	return b.String()

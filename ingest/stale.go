@@ -1,0 +1,60 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"net"
+)
+
+// A staleError is the error of a connection that was opened before the call and has
+// ended, for example because its broker was restarted. It does not tell whether a
+// broker is available now.
+type staleError struct{ error }
+
+func (e staleError) Unwrap() error { return e.error }
+
+// stale returns err as a staleError if it is one.
+func (c *call) stale(on *trackedConn, err error) error {
+	if on != nil && on.number <= c.opened && ended(err) {
+		return staleError{err}
+	}
+	return err
+}
+
+// ended reports whether err says that the other side has closed or reset the connection.
+func ended(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return (op.Op == "read" || op.Op == "write") && !op.Timeout()
+	}
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// idempotent are the requests that can be sent twice without harm. Fetch is not among
+// them, because the callers of Poll retry.
+var idempotent = map[int16]bool{
+	2:  true, // ListOffsets
+	3:  true, // Metadata
+	9:  true, // OffsetFetch
+	10: true, // FindCoordinator
+	19: true, // CreateTopics: a topic that exists is left unchanged
+	21: true, // DeleteRecords
+	23: true, // OffsetForLeaderEpoch
+	32: true, // DescribeConfigs
+	44: true, // IncrementalAlterConfigs, of which only SET is used
+}
+
+// again reports whether to send the call once more after err. The Transport has closed
+// the connection that failed, so this ends after all connections that were open before
+// the call.
+func (c *call) again(err error) bool {
+	if errors.Is(err, errExpired) { // before anything was written
+		return true
+	}
+	var stale staleError
+	if !errors.As(err, &stale) || !idempotent[c.req.Key()] {
+		return false
+	}
+	c.sent.Store(waiting) // the goroutine of the connection has released the call
+	return true
+}

@@ -1,0 +1,84 @@
+package pipeline
+
+import (
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// bound is the memory limit of a learner. It is reported before anything is read, so that the
+// garbage of a start, too, is collected in time, and again whenever it has grown.
+type bound struct {
+	memory.Estimate
+	report func(event.Event)
+	last   int64 // limit that was reported
+}
+
+// newBound returns the limit of a learner that has read nothing yet.
+func newBound(c model.Config) (*bound, error) {
+	features, err := c.Learner.Effective()
+	if err != nil {
+		return nil, err
+	}
+	b := &bound{Estimate: memory.Estimate{Model: c.Learner, Features: int64(features.MaxFeatures), Rows: int64(features.PackedRows())}, report: c.Report}
+	b.Factors = b.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
+	more, bytes := features.MixtureFeatures()
+	b.Features += int64(more)
+	b.Factors += int64(more) * int64(bytes)
+	if c.Decode.Adopt { // a second model learns columns that are adopted
+		b.Features, b.Factors, b.Rows = 2*b.Features, 2*b.Factors, 2*b.Rows
+	}
+	if c.Refit.Every > 0 {
+		b.Refit = memory.Refit(c.Refit.Window, features.MaxFeatures)
+	}
+	b.tell()
+	return b, nil
+}
+
+// restores updates the limit for the snapshots in a log, of which one is about to be read.
+func (b *bound) restores(f *modellog.Fold) {
+	for _, s := range f.Snapshots() {
+		b.saves(s.Manifest.Size)
+	}
+}
+
+// saves updates the limit for a snapshot of that many bytes.
+func (b *bound) saves(size int64) {
+	b.Snapshot = max(b.Snapshot, size)
+	b.tell()
+}
+
+// has updates the limit for what a history has.
+func (b *bound) has(h *history.History) {
+	b.Encodes(h.Learner.Encoding())
+	if s, ok := h.Late(); ok {
+		b.Waits(s.Bytes)
+	}
+	b.Enriches(bytesOf(h.Tables()))
+	b.tell()
+}
+
+// learns updates the limit for a BATCH that is about to be learned, and for what was read ahead
+// of it.
+func (b *bound) learns(d *history.Decided, read *ingest.Budget) {
+	b.Decides(d)
+	b.Reads(read.Most())
+	b.tell()
+}
+
+// learned updates the limit for what a history has after a BATCH, and for what is published
+// of it.
+func (b *bound) learned(h *history.History, out *history.Publication) {
+	b.Publishes(out)
+	b.has(h)
+}
+
+func (b *bound) tell() {
+	if limit := b.Limit(); limit > b.last {
+		b.last = limit
+		b.report(event.Memory{Limit: limit})
+	}
+}
