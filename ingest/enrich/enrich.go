@@ -111,7 +111,9 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 			if was, next := t.Next(p.number); was == to.id {
 				p.next = next
 			}
-			p.next = max(p.next, first[i]) // what was before is compacted
+			if p.next = max(p.next, first[i]); p.next > end[i] { // first[i]: what was before is compacted
+				p.next = first[i] // truncated: what is left is read again
+			}
 			p.taken, p.last = p.next, p.end
 			to.parts = append(to.parts, p)
 		}

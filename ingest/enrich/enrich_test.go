@@ -102,6 +102,30 @@ func TestABacklogThatIsGoneIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// A partition that was truncated while nobody read it is read again before it counts as read.
+func TestATruncatedTopicIsReadAgainFirst(t *testing.T) {
+	c := kafkatest.Client(t)
+	all := customers(t, c, 3)
+	id, _, err := c.Partitions(t.Context(), all[0].Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRows(t, c, all)
+	r.tables.Apply([]table.Changes{{Table: all[0].Name(), TopicID: id, To: 20, Rows: []table.Row{{Key: "2", Values: "[9]"}, {Key: "7", Values: "[7]"}}}})
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := caughtUp(t, r), "0 1 2 7"; got != want {
+		t.Errorf("it has rows %q, want %q", got, want)
+	}
+	if got := r.tables.All[0].Row([]byte("2")); got != "[2]" {
+		t.Errorf("row 2 is %s, want [2], as it is in the topic now", got)
+	}
+	if _, next := r.tables.All[0].Next(0); next != 3 {
+		t.Errorf("it continues at offset %d, want 3", next)
+	}
+}
+
 // The rows of a topic that was deleted and created again are dropped, also while the new one is
 // empty.
 func TestRowsOfADeletedTopicAreDropped(t *testing.T) {
