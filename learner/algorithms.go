@@ -169,6 +169,22 @@ func ParseEffort(s string) (int, error) {
 	return 0, fmt.Errorf("effort %q: want auto, or a number from 1 to %d", s, MaxEffort)
 }
 
+// autoTrees is the number of trees of a forest on trial. Chosen by trial: docs/forest.md.
+const autoTrees = 100
+
+// ParseForest returns the Config.Forest for a value that configurations have, a number of trees
+// or "auto", and whether it is on trial.
+func ParseForest(s string) (trees int, trial bool, err error) {
+	if s == "auto" {
+		return autoTrees, true, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > maxTrees {
+		return 0, false, fmt.Errorf("forest %q: want auto, or a number of trees from 0 (none) to %d", s, maxTrees)
+	}
+	return n, false, nil
+}
+
 // effort returns that of the engines of c.
 func (c Config) effort() int {
 	a, err := parseAlgorithm(c.Algorithm)

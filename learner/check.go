@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/lags"
+	"github.com/accrete-ml/accrete/learner/internal/newton"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -91,6 +92,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
 	case c.Forest < 0 || c.Forest > maxTrees:
 		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
+	case c.ForestTrial && c.Forest == 0:
+		return errors.New("a trial of a forest needs trees")
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Effort < AutoEffort || c.Effort > MaxEffort:
@@ -161,6 +164,27 @@ func (c Config) SuitsMixture() bool {
 	c.Mixture = true
 	e, err := c.Effective()
 	return err == nil && e.Algorithm == algorithms[0].Name && (e.Sparse > 0 || !e.quick())
+}
+
+// WithForest returns c with the forest that a host names for it, as ParseForest reads it. auto
+// is one on trial where c has a mixture, the algorithm a full effort, and the model no refits,
+// which a forest excludes; otherwise none.
+func (c Config) WithForest(name string, refits bool) (Config, error) {
+	trees, trial, err := ParseForest(name)
+	if err != nil {
+		return c, err
+	}
+	c.Forest, c.ForestTrial = trees, trial
+	if trial && (refits || !c.suitsForest()) {
+		c.Forest, c.ForestTrial = 0, false
+	}
+	return c, nil
+}
+
+// suitsForest reports whether a forest on trial is for c.
+func (c Config) suitsForest() bool {
+	e, err := c.Effective()
+	return err == nil && e.Mixture && e.Sparse == 0 && e.effort() >= newton.FullEffort
 }
 
 // mixtureError returns an error if c, whose task and loss are effective, is not for a

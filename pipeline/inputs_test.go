@@ -63,7 +63,7 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 }
 
 // A model without a mixture goes on without, and one with it goes on with it, unless another
-// is configured. The same holds for normal scores, and the version of the warm-up never changes.
+// is configured. The same holds for normal scores and a forest, and the version of the warm-up never changes.
 func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 	choices := map[string]func(bool) learner.Config{
 		"mixture": func(is bool) learner.Config { return learner.Config{Mixture: is} },
@@ -74,6 +74,12 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 			return learner.Config{}
 		},
 		"normal scores": func(is bool) learner.Config { return learner.Config{NormalScores: is} },
+		"forest": func(is bool) learner.Config {
+			if is {
+				return learner.Config{Forest: 100, ForestTrial: true}
+			}
+			return learner.Config{}
+		},
 	}
 	for name, of := range choices {
 		for _, was := range []bool{false, true} {
@@ -81,7 +87,7 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			auto := model.Config{Learner: of(!was), AutoMixture: true, AutoScores: true}
+			auto := model.Config{Learner: of(!was), AutoMixture: true, AutoScores: true, AutoForest: true}
 			if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner != of(was) {
 				t.Errorf("%s: a model with %v goes on with %+v: %v", name, was, auto.Learner, err)
 			}

@@ -129,9 +129,12 @@ type Learner struct {
 	NormalScores string `key:"normal_scores" default:"auto" oneof:"auto off"`
 
 	// Number of extremely randomised trees whose leaves are features of newton beside
-	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
-	// number, see docs/forest.md. 0: none.
-	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
+	// the random ones, for tables with jumps or irrelevant columns, at most 4096; 0: none.
+	// auto: 100 trees on trial, which are discarded after 4,096 or 8,000 rows if the loss
+	// is no smaller with them, in a model with a mixture, an effort of 64 or more, at most
+	// ten classes and no refits. An existing model keeps what it was created with. See
+	// docs/forest.md.
+	Forest string `key:"forest" default:"auto" example:"200"`
 
 	// Time that newton takes for an example: the number of rows of the window that steps
 	// visit for each, from 1 to 1024. 8 is several times as fast as 256 and less accurate;

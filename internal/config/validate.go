@@ -115,6 +115,9 @@ func (v *validation) learner() {
 	if _, err := learner.ParseEffort(v.Learner.Effort); err != nil {
 		v.add("learner.effort", "%v", err)
 	}
+	if _, _, err := learner.ParseForest(v.Learner.Forest); err != nil {
+		v.add("learner.forest", "%v", err)
+	}
 	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
 		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
 	}

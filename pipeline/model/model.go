@@ -34,6 +34,9 @@ type Config struct {
 	// AutoScores says the same of Learner.NormalScores.
 	AutoScores bool
 
+	// AutoForest says the same of Learner.Forest and Learner.ForestTrial.
+	AutoForest bool
+
 	Passed record.Passed // what predictions have from their inputs
 	Form   record.Form   // of new predictions; those that are published again have that of the first time
 	Values record.Values // what may be shown of invalid records

@@ -43,13 +43,13 @@ type model struct {
 	loss   string
 	width  int          // columns as the model sees them
 	random features.Map // without a block size
+	trees  *trees
 }
 
 // unwritten are arrays that a graph has no counterpart of, with what they are of and the
 // option that a model without them has.
 var unwritten = []struct{ array, is string }{
 	{"given.hash", "it has a learned metric: leave out learner.kernel.metric (fit --metric)"},
-	{"forest.columns", "it has a forest: leave out learner.forest (fit --forest)"},
 	{"leverage", "its sampling is leverage: set learner.sampling (fit --sampling) to iid"},
 	{"costs", "it decides by costs of classes: set learner.costs (fit --costs) to none or f1"},
 	{"windows.layout", "it has windows: leave out input.windows (fit --windows)"},
@@ -61,7 +61,7 @@ const changeColumns = "leave it out of input.columns (fit --columns), or declare
 
 // written are the arrays that a graph is made of.
 var written = []string{
-	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "decision", "intervals", "variance", "posterior",
+	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "forest.columns", "forest.thresholds", "forest.coefficients", "decision", "intervals", "variance", "posterior",
 	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor",
 }
 
@@ -82,6 +82,9 @@ func newModel(s *snapshot.Snapshot) (*model, error) {
 		return nil, fmt.Errorf("%w: the array model has %d numbers", snapshot.ErrCorrupt, len(m.sizes))
 	}
 	m.width = m.arrays["center"].Shape[1]
+	if m.trees, err = m.newTrees(); err != nil {
+		return nil, err
+	}
 	return m, m.check()
 }
 

@@ -74,6 +74,7 @@ func TestGraphsAreWellFormed(t *testing.T) {
 		label   func(float64) string
 		outputs string
 	}{
+		{learner.Config{Forest: 3, Effort: 8}, nil, sign, "prediction probabilities"},
 		{learner.Config{}, nil, sign, "prediction probabilities"},
 		{learner.Config{Costs: "f1", Loss: "hinge", Algorithm: "dsg"}, nil, sign, "prediction probabilities"},
 		{learner.Config{Mixture: true, Intervals: 0.9, Variance: true}, nil, number, "interval prediction variance"},
@@ -81,7 +82,11 @@ func TestGraphsAreWellFormed(t *testing.T) {
 		{learner.Config{}, normal, sign, "prediction probabilities"},
 		{learner.Config{Mixture: true}, map[string]string{"a": "numeric", "b": "numeric:normal"}, number, "prediction"},
 	} {
-		file, err := Encode(fitted(t, x.config, x.types, 300, x.label))
+		rows := 300
+		if x.config.Forest > 0 {
+			rows = 1300 // trees grow from 1,250 rows
+		}
+		file, err := Encode(fitted(t, x.config, x.types, rows, x.label))
 		if err != nil {
 			t.Fatalf("%+v: %v", x.config, err)
 		}

@@ -91,6 +91,9 @@ func (m *model) scores(g *graph, x value) value {
 	} else { // for each row
 		f = g.op("Add", g.op("MatMul", x, g.doubles(make([]float64, m.width*k), m.width, k)), f)
 	}
+	if m.trees != nil {
+		f = g.op("Add", f, m.trees.leaves(g, x, k))
+	}
 	share := numbers[float64](m, "mixture.engine")
 	if len(share) == 0 {
 		return f

@@ -91,7 +91,11 @@ var ways = map[string]*way{
 	"newton.treesPerStep":     forest,
 	"newton.forestEnsemble":   forest,
 	"newton.majorantFloor":    forest,
-	"newton.fullEffort":       {config: learner.Config{Algorithm: "newton", Effort: 64}},
+	"newton.trialEnsemble":    onTrial,
+	"newton.trials":           onTrial,
+	"newton.trialScores":      onTrial,
+	"learner.autoTrees":       onTrial,
+	"newton.FullEffort":       {config: learner.Config{Algorithm: "newton", Effort: 64}},
 	"newton.mixedEffort":      lessEffort,
 	"newton.effortRows":       lessEffort,
 	"newton.leastWindow":      lessEffort,
@@ -134,6 +138,7 @@ var (
 	boosted     = &way{config: learner.Config{Algorithm: "ridge", OnDrift: "boost"}}
 	rated       = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
 	forest      = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
+	onTrial     = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true}}
 	lessEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
 	autoEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
 	calibration = &way{config: learner.Config{Algorithm: "newton", Mixture: true}, sets: classified, measure: newCalibrated}

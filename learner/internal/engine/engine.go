@@ -75,6 +75,7 @@ type Options struct {
 	Seed        uint64
 	Sampling    features.Sampling
 	Forest      int    // trees whose leaves are features, too
+	ForestTrial bool   // whether the trees are discarded unless they pay
 	Effort      int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Lean        bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Direction   string // direction of a step, see package descent

@@ -5,8 +5,8 @@ import "github.com/accrete-ml/accrete/learner/internal/engine"
 // The efforts at which a plan changes, and its sizes for each row visit. Chosen by trial:
 // docs/effort.md has the errors and the examples per second.
 const (
-	// fullEffort is the smallest effort with all members and averages.
-	fullEffort = 64
+	// FullEffort is the smallest effort with all members and averages.
+	FullEffort = 64
 
 	// mixedEffort is the smallest with two members; below there is one.
 	mixedEffort = 16
@@ -55,7 +55,7 @@ func limited(p engine.Problem, effort int) engine.Problem {
 func planOf(effort int) plan {
 	by := plan{visits: int64(effort), length: min(max(leastWindow, effortRows*effort), windowRows)}
 	switch {
-	case effort >= fullEffort:
+	case effort >= FullEffort:
 		by.members, by.averaged, by.tracking = ensemble, 3, trackerForgetting
 	case effort >= mixedEffort:
 		by.members, by.averaged, by.tracking = mixedEnsemble, 2, trackerForgetting

@@ -63,7 +63,15 @@ func (w *newton) newLeaves() leaves {
 // grow grows the trees, once there are enough rows.
 func (w *newton) grow() {
 	v := &w.window
-	if w.Options.Forest == 0 || w.forest.trees != nil || v.rows < growRows || w.Head.Task == target.Classification && w.Head.Classes < 2 {
+	if len(w.forest.members) == 0 || w.forest.trees != nil || v.rows < growRows {
+		return
+	}
+	single := w.Head.Task == target.Classification && w.Head.Classes < 2
+	if w.Options.ForestTrial && (single || w.Head.Scores() > trialScores) {
+		w.discardForest()
+		return
+	}
+	if single {
 		return
 	}
 	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, len(v.targets))}

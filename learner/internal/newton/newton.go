@@ -179,6 +179,9 @@ const blockSize = 64 // default: a step solves with matrices of twice that
 func newEngine(p engine.Problem) *newton {
 	effort := effort(&p)
 	p = limited(p, effort)
+	if p.Options.ForestTrial {
+		return newPlanned(p, plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting})
+	}
 	if p.Options.Forest > 0 {
 		return newPlanned(p, plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting})
 	}
@@ -245,6 +248,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
+	w.judge(len(p.Labels))
 	w.averageAndServe()
 }
 

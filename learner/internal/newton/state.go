@@ -55,8 +55,11 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	if s.Err != nil {
 		return
 	}
-	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	n := counters[fieldRows]
+	if w.Options.ForestTrial && v.Forest == nil && n >= growRows {
+		w.withoutForest()
+	}
+	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
 	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "the next block is %d, want %d: the model is not full", counters[fieldNext], blocks)

@@ -146,6 +146,7 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		of.Direction = ""
 	default:
 		of.Mixture = of.SuitsMixture()
+		of, _ = of.WithForest("auto", false) // a name that there is
 	}
 	return of
 }

@@ -59,7 +59,7 @@ type Command struct {
 	Folds       int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
 	Effort      string  `default:"256" placeholder:"NUMBER|auto" help:"Rows of the window that the steps of newton visit for each example, from 1 to 1024: fewer are faster and less accurate, see docs/effort.md. auto: 256, or less if labels are mostly noise (${default})."`
 	Sparse      int     `placeholder:"BITS" help:"For rows of very many columns, such as words, of which most are 0: a linear model of all inputs, hashed by their names to 2^BITS, from 8 to 24, beside random features of a projection (docs/sparse.md)."`
-	Forest      int     `default:"0" help:"Number of randomised trees, for example 200: their leaves are features of newton in addition to the random ones (${default})."`
+	Forest      string  `default:"auto" placeholder:"NUMBER|auto" help:"Number of randomised trees, for example 200, whose leaves are features of newton in addition to the random ones; 0: none. auto: 100 on trial, which are discarded after 4,096 or 8,000 rows if the loss is no smaller with them, in a model with a mixture and without --refit (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`

@@ -132,7 +132,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Forest: f.Forest, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Targets: len(f.Label),
 	}
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)
@@ -152,13 +152,16 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		of = f.under(p, of)
 	}
 	of.Mixture = of.Mixture || f.Mixture == "auto" && of.SuitsMixture()
+	if of, err = of.WithForest(f.Forest, f.Refit); err != nil {
+		return learner.Config{}, exit.Usage("--forest: %w", err)
+	}
 	options, err := of.Effective()
 	switch {
 	case err != nil:
 		return options, exit.Usage("%w", err)
 	case f.Refit && task == learner.Novelty:
 		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
-	case f.Refit && f.Forest > 0:
+	case f.Refit && of.Forest > 0:
 		return options, exit.Usage("%w: omit --refit or --forest", learner.ErrForest)
 	case f.Refit && f.Sparse > 0:
 		return options, exit.Usage("%w: omit --refit or --sparse", learner.ErrSparse)

@@ -30,7 +30,6 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Costs:        string(c.Learner.Costs),
 		Intervals:    c.Learner.Intervals,
 		Variance:     c.Learner.Variance == "on",
-		Forest:       c.Learner.Forest,
 		Effort:       effort,
 		Folds:        c.Learner.Folds,
 		NormalScores: c.Learner.NormalScores == "auto",
@@ -52,7 +51,7 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Nu:           nu,
 	}
 	of.Mixture = of.Mixture || c.Learner.Mixture == "auto" && of.SuitsMixture()
-	return of, nil
+	return of.WithForest(c.Learner.Forest, c.Refit.Every > 0)
 }
 
 // maxFeatures returns the maximum of random features, 0 if memory bounds them.

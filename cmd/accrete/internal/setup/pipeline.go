@@ -51,6 +51,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Schemas:       schemas,
 		AutoMixture:   c.Learner.Mixture == "auto",
 		AutoScores:    of.NormalScores,
+		AutoForest:    c.Learner.Forest == "auto",
 		Passed:        passed,
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
