@@ -166,7 +166,8 @@ func TestPrunedRefitIsCertifiedAndRestores(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Solve(t.Context(), learned(t, learner.Config{Algorithm: "dsg"}, rings(300, 2)), rings(300, 2), Options{Prune: 2}); !errors.Is(err, ErrUnfit) {
+	m := learned(t, learner.Config{Algorithm: "dsg", MaxFeatures: 64}, rings(300, 2))
+	if _, err := Solve(t.Context(), m, rings(300, 2), Options{Prune: 2}); !errors.Is(err, ErrUnfit) {
 		t.Errorf("prune 2: %v", err)
 	}
 }

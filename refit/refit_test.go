@@ -204,18 +204,21 @@ func TestRefittedModelIsWhatWasSolved(t *testing.T) {
 func TestSomeModelsHaveNoRefit(t *testing.T) {
 	ctx := context.Background()
 	rows := rings(600, 2)
-	for _, c := range []learner.Config{{Algorithm: "dsg", Loss: "hinge"}, {Algorithm: "dsg", Loss: "squared-hinge"}} {
-		if _, err := Solve(ctx, learned(t, c, rows), rows, Options{}); !errors.Is(err, ErrUnfit) {
-			t.Errorf("%s: error %v", c.Loss, err)
+	for _, loss := range []string{"hinge", "squared-hinge"} {
+		m := learned(t, learner.Config{Algorithm: "dsg", Loss: loss, MaxFeatures: 64}, rows)
+		if _, err := Solve(ctx, m, rows, Options{}); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%s: error %v", loss, err)
 		}
 	}
-	if _, err := Solve(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows.Slice(0, 30)), rows, Options{}); !errors.Is(err, ErrUnfit) {
+	c := learner.Config{Algorithm: "dsg", MaxFeatures: 64}
+	if _, err := Solve(ctx, learned(t, c, rows.Slice(0, 30)), rows, Options{}); !errors.Is(err, ErrUnfit) {
 		t.Errorf("30 rows: error %v", err)
 	}
-	if _, err := Solve(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows), rows.Slice(0, 1), Options{}); !errors.Is(err, ErrUnfit) {
+	m := learned(t, c, rows)
+	if _, err := Solve(ctx, m, rows.Slice(0, 1), Options{}); !errors.Is(err, ErrUnfit) {
 		t.Errorf("one row: error %v", err)
 	}
-	if _, err := Solve(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows), rings(100, 3), Options{}); err == nil {
+	if _, err := Solve(ctx, m, rings(100, 3), Options{}); err == nil {
 		t.Error("no error for a class that the model does not know")
 	}
 }

@@ -32,13 +32,19 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 		dst[i] = -math.Abs(u)
 	}
 	vec.Exps(dst, dst)
+	// squash without a branch, none of which could be predicted: the sign of f, which class
+	// 1 changes, selects the numerator.
+	one := math.Float64bits(1)
 	for i, t := range y {
+		flip := uint64(0)
+		if t == 1 {
+			flip = 1 << 63
+		}
 		for m := i * models; m < (i+1)*models; m++ {
-			if t == 1 {
-				dst[m] = -squash(-f[m], dst[m])
-			} else {
-				dst[m] = squash(f[m], dst[m])
-			}
+			e := dst[m]
+			negative := uint64(int64(math.Float64bits(f[m])^flip) >> 63) // all bits or none
+			numerator := one ^ (one^math.Float64bits(e))&negative
+			dst[m] = math.Float64frombits(math.Float64bits(math.Float64frombits(numerator)/(1+e)) | flip)
 		}
 	}
 }

@@ -9,11 +9,21 @@ func (Square) Value(f []float64, y float64) float64 {
 }
 
 func (Square) Grad(dst, f []float64, y float64) { dst[0] = f[0] - y }
-func (Square) Link(dst, f []float64)            { dst[0] = f[0] }
-func (Square) Scores(int) int                   { return 1 }
-func (Square) Smoothness() float64              { return 1 }
-func (Square) Classifies() bool                 { return false }
-func (Square) String() string                   { return "square" }
+
+func (Square) grads(dst, f, y []float64, models, _ int) {
+	dst = dst[:len(f)]
+	for i, t := range y {
+		for m := i * models; m < (i+1)*models; m++ {
+			dst[m] = f[m] - t
+		}
+	}
+}
+
+func (Square) Link(dst, f []float64) { dst[0] = f[0] }
+func (Square) Scores(int) int        { return 1 }
+func (Square) Smoothness() float64   { return 1 }
+func (Square) Classifies() bool      { return false }
+func (Square) String() string        { return "square" }
 
 func (Square) Conjugate(u []float64, y float64) float64 {
 	return float64(u[0]*u[0]/2) + float64(y*u[0])

@@ -123,7 +123,7 @@ func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 		}
 	}
 	if len(q.Inputs) == 0 {
-		return 0, bad("there are not inputs")
+		return 0, bad("there are no inputs")
 	}
 	for i := range q.Inputs {
 		if fault := q.Inputs[i].read(); fault != nil {

@@ -62,7 +62,7 @@ func (w spoiled) input() []oracle.Record {
 
 // TestOracleSeesEveryChange breaks a valid world in one place at a time.
 func TestOracleSeesEveryChange(t *testing.T) {
-	good := world(t, "rings")
+	good := rightWorld(t)
 	for name, spoil := range map[string]func(w spoiled){
 		"a prediction is missing": func(w spoiled) { w.Predictions = w.Predictions[1:] },
 		"a prediction differs":    func(w spoiled) { w.replace(&w.Predictions[200], `"step":`, `"step":1`) },
@@ -132,12 +132,7 @@ func TestOracleSeesEveryChange(t *testing.T) {
 			w.replace(r, `"manifest"`, `"challenger"`)
 		},
 	} {
-		w := good
-		w.Log, w.Predictions, w.Quarantine = clone(good.Log), clone(good.Predictions), clone(good.Quarantine)
-		w.Inputs = map[oracle.Partition][]oracle.Record{}
-		for p, rs := range good.Inputs {
-			w.Inputs[p] = clone(rs)
-		}
+		w := copied(good)
 		spoil(spoiled{t, &w})
 		if r := oracle.Check(w); r.Divergences+r.Lost+r.Differing == 0 {
 			t.Errorf("%s: not seen", name)
@@ -163,7 +158,7 @@ func (w spoiled) forged(typ string) *oracle.Record {
 
 // TestOracleAccountsForLateCopies: late copies are void, and not faults.
 func TestOracleAccountsForLateCopies(t *testing.T) {
-	w := world(t, "rings")
+	w := rightWorld(t)
 	s := spoiled{t, &w}
 	for _, typ := range []string{"batch", "config", "claim", "manifest", "chunk"} {
 		s.appended(*s.last(typ))

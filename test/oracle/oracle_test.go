@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -212,6 +213,32 @@ func world(t *testing.T, name string) oracle.World {
 	w, err := oracle.Load(t.Context(), strings.Split(addr, ","), cfg.Model, in)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return w
+}
+
+var once struct {
+	sync.Mutex
+	world oracle.World
+}
+
+// rightWorld returns a copy of a world of rings that the tests that change one share.
+func rightWorld(t *testing.T) oracle.World {
+	once.Lock()
+	defer once.Unlock()
+	if len(once.world.Log) == 0 {
+		once.world = world(t, "rings")
+	}
+	return copied(once.world)
+}
+
+// copied returns w with records of its own.
+func copied(w oracle.World) oracle.World {
+	w.Log, w.Predictions, w.Quarantine = clone(w.Log), clone(w.Predictions), clone(w.Quarantine)
+	inputs := w.Inputs
+	w.Inputs = map[oracle.Partition][]oracle.Record{}
+	for p, rs := range inputs {
+		w.Inputs[p] = clone(rs)
 	}
 	return w
 }

@@ -76,7 +76,7 @@ func (w turned) upgrade() *modellog.Upgrade {
 // TestOracleFollowsATurnOfTheHistory: what a ROLLBACK revokes is abandoned,
 // whether or not the log still contains it, and is not a fault.
 func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
-	good := world(t, "rings")
+	good := rightWorld(t)
 	for name, c := range map[string]struct {
 		lost      int
 		turn      func(w turned)
@@ -116,7 +116,7 @@ func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
 // TestOracleSeesAWrongTurn checks that invalid changes of the history are
 // faults.
 func TestOracleSeesAWrongTurn(t *testing.T) {
-	good := world(t, "rings")
+	good := rightWorld(t)
 	for name, c := range map[string]struct {
 		lost int
 		turn func(w turned)
@@ -197,7 +197,7 @@ func TestOracleAgreesWithARollback(t *testing.T) {
 // TestOracleLetsASnapshotBeWrittenAgain checks that a manifest may come twice if all
 // chunks of its snapshot do, as after a late chunk of another one, and not otherwise.
 func TestOracleLetsASnapshotBeWrittenAgain(t *testing.T) {
-	good := world(t, "rings")
+	good := rightWorld(t)
 	for _, whole := range []bool{true, false} {
 		w := good
 		w.Log = clone(good.Log)

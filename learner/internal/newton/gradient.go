@@ -87,44 +87,62 @@ func (w *newton) gradient() bool {
 // shares computes the share of each row of the window in the mean loss of each member.
 func (w *newton) shares() bool {
 	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
-	s, v := &w.scratch, &w.window
+	s, panels := &w.scratch, vec.Panels(n, vec.Lanes)
 	s.total = state.Extend(s.total[:0], e)
-	clear(s.total)
-	for i, weight := range v.weights[:n] {
-		for m, who := range w.members {
-			if who.rows >= n || v.age(i) < who.rows {
-				s.total[m] += weight
-			}
-		}
-	}
-	for _, t := range s.total {
-		if !(t > minTotalWeight) {
+	for m := range s.total {
+		if s.total[m] = w.window.weight(w.members[m].rows); !(s.total[m] > minTotalWeight) {
 			return false
 		}
 	}
-	g, panels := &s.gradient, vec.Panels(n, vec.Lanes)
-	rows := panels * vec.Lanes
+	g, rows := &s.gradient, panels*vec.Lanes
 	g.share, g.divisor = state.Extend(g.share[:0], e*rows), state.Extend(g.divisor[:0], e*rows)
 	g.active, g.inUse = state.Extend(g.active[:0], e*panels), state.Extend(g.inUse[:0], vec.Panels(n, vec.Run))
 	clear(g.active)
 	clear(g.inUse)
-	probabilities := w.Head.Probabilities()
-	for m, who := range w.members {
-		share, divisor := g.share[m*rows:(m+1)*rows], g.divisor[m*rows:(m+1)*rows]
-		for i := range share {
-			share[i], divisor[i] = 0, 1
-			if i >= n || v.weights[i] == 0 || who.rows < n && v.age(i) >= who.rows {
-				continue
+	for m := range w.members {
+		active := g.active[m*panels : (m+1)*panels]
+		w.memberShares(g.share[m*rows:(m+1)*rows], g.divisor[m*rows:(m+1)*rows], active, m)
+		for r, some := range active {
+			if some {
+				g.inUse[r*vec.Lanes/vec.Run] = (m + 1) * k
 			}
-			share[i] = v.weights[i] / s.total[m]
-			if probabilities {
-				divisor[i] = share[i]
-			}
-			g.active[m*panels+i/vec.Lanes] = true
-			g.inUse[i/vec.Run] = max(g.inUse[i/vec.Run], (m+1)*k)
 		}
 	}
 	return true
+}
+
+// memberShares sets the shares of the rows in the mean loss of member m, their divisors, and
+// the panels of rows that it learns from.
+func (w *newton) memberShares(share, divisor []float64, active []bool, m int) {
+	v, total := &w.window, w.scratch.total[m]
+	clear(share)
+	for i := range divisor {
+		divisor[i] = 1
+	}
+	for from, to := range v.last(w.members[m].rows) {
+		share := share[from:to]
+		if v.weighted == 0 {
+			each := 1 / total
+			for i := range share {
+				share[i] = each
+			}
+			for r := from / vec.Lanes; r*vec.Lanes < to; r++ {
+				active[r] = true
+			}
+		} else {
+			for i, weight := range v.weights[from:to] {
+				share[i] = weight / total
+				active[(from+i)/vec.Lanes] = active[(from+i)/vec.Lanes] || weight != 0
+			}
+		}
+		if w.Head.Probabilities() {
+			for i, weight := range v.weights[from:to] {
+				if weight != 0 {
+					divisor[from+i] = share[i]
+				}
+			}
+		}
+	}
 }
 
 // memberGradient computes the gradient of a member, whose sums over the rows it leaves

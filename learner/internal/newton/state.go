@@ -103,6 +103,9 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	for _, v := range w.window.weights {
 		s.Require(v >= 0, "the window has a weight of %v", v)
+		if v != 1 {
+			w.window.weighted++
+		}
 	}
 	for _, l := range w.loss {
 		s.Require(l >= 0, "the loss of a member is %v", l)

@@ -1,6 +1,8 @@
 package newton
 
 import (
+	"iter"
+
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -8,13 +10,14 @@ import (
 
 // window is a ring of the last rows learned.
 type window struct {
-	rows    int // in use
-	at      int // the oldest, which is overwritten next, once all are in use
-	x       []float32
-	packed  []float32 // x as vec.PackRows packs it
-	targets []float64 // rows × targets
-	weights []float64
-	f       []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
+	rows     int // in use
+	at       int // the oldest, which is overwritten next, once all are in use
+	x        []float32
+	packed   []float32 // x as vec.PackRows packs it
+	targets  []float64 // rows × targets
+	weights  []float64
+	weighted int       // rows whose weight is not 1
+	f        []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
 }
 
 // place returns the index of a score of row i in panels of that many columns.
@@ -50,7 +53,7 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.rows++
 			v.x = state.Extend(v.x, dim)
 			v.targets = state.Extend(v.targets, n)
-			v.weights = append(v.weights, 0)
+			v.weights = append(v.weights, 1)
 			if at%vec.Lanes == 0 {
 				v.f = state.Extend(v.f, own*vec.Lanes)
 				clear(v.f[at*own:])
@@ -65,10 +68,50 @@ func (w *newton) push(p *engine.Minibatch) {
 		for j := range n {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)
 		}
-		v.weights[at] = p.Weights[i]
+		v.setWeight(at, p.Weights[i])
 		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])
 		for c, s := range p.Scores[i*columns+k : i*columns+k+own] {
 			v.f[place(at, c, own)] = s
+		}
+	}
+}
+
+// setWeight sets the weight of the row at i.
+func (v *window) setWeight(i int, weight float64) {
+	if v.weights[i] != 1 {
+		v.weighted--
+	}
+	if weight != 1 {
+		v.weighted++
+	}
+	v.weights[i] = weight
+}
+
+// weight returns the sum of the weights of the last rows, at most n of them.
+func (v *window) weight(n int) float64 {
+	if v.weighted == 0 {
+		return float64(min(n, v.rows))
+	}
+	sum := 0.0
+	for i, weight := range v.weights[:v.rows] {
+		if n >= v.rows || v.age(i) < n {
+			sum += weight
+		}
+	}
+	return sum
+}
+
+// last yields the one or two runs of the ring that the last rows are, at most n of them.
+func (v *window) last(n int) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		left := min(n, v.rows)
+		if left == 0 {
+			return
+		}
+		from := (v.at - left + v.rows) % v.rows
+		to := min(from+left, v.rows)
+		if yield(from, to) && to-from < left {
+			yield(0, left-(to-from))
 		}
 	}
 }
