@@ -28,7 +28,7 @@ func (l *Learner) Classes() int { return l.head.Classes }
 // the examples with b.
 func (b *Batch) First(n int) *Batch {
 	s := b.Slice(0, b.Len())
-	s.dim, s.x = n, make([]float64, 0, n*b.Len())
+	s.dim, s.x = n, make([]float64, 0, n*b.Len()) // so that Fill changes s alone
 	for i := range b.Len() {
 		s.x = append(s.x, b.X(i)[:n]...)
 	}
@@ -36,6 +36,16 @@ func (b *Batch) First(n int) *Batch {
 		s.types = b.types[:n:n]
 	}
 	return s
+}
+
+// Fill sets the values of a column that the examples of b lack to those of a column of the same
+// examples in of.
+func (b *Batch) Fill(column int, of *Batch, from int) {
+	for i := range b.Len() {
+		if x := b.X(i); x[column] != x[column] {
+			x[column] = of.X(i)[from]
+		}
+	}
 }
 
 // Widen makes b one of examples of dim values. Those that it has so far lack the values that

@@ -23,6 +23,7 @@ type Learner struct {
 	MissingColumns prometheus.Gauge   // without a value in the last 1,000 records
 	DroppedFields  prometheus.Counter // that are not columns
 	AdoptedColumns prometheus.Counter // fields that became columns
+	RenamedColumns prometheus.Counter // that are read by another name
 	Successions    prometheus.Counter // times that a model with adopted columns has taken over
 
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
@@ -107,6 +108,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
 		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
 		AdoptedColumns: m.counter("accrete_adopted_columns_total", "Fields of records that became columns (input.on_change: adopt)."),
+		RenamedColumns: m.counter("accrete_renamed_columns_total", "Columns of the model that are read from a field with another name, which was adopted (input.on_change: adopt)."),
 		Successions:    m.counter("accrete_successions_total", "Times that a model with adopted columns has taken the place of the one without them."),
 
 		Owner:   v.role.WithLabelValues("owner"),

@@ -105,6 +105,7 @@ type course struct {
 	rows              []int64
 	errors            []float64 // sums
 	adopted, succeeds int64     // rows; 0: not
+	renamed           int64     // likewise
 }
 
 // add adds what a learner reports.
@@ -117,6 +118,10 @@ func (c *course) add(e event.Event) {
 			err = w.Model.MSE
 		}
 		c.rows, c.errors = append(c.rows, e.Progress.Examples), append(c.errors, err*float64(w.Rows))
+	case event.Renamed:
+		if c.renamed == 0 {
+			c.renamed = c.rows[len(c.rows)-1]
+		}
 	case event.Succeeded:
 		if c.succeeds == 0 && len(c.rows) > 0 {
 			c.succeeds = c.rows[len(c.rows)-1]

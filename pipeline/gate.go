@@ -2,14 +2,19 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 
+	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -25,6 +30,7 @@ type gate struct {
 
 	served modellog.Ref
 	model  *learner.Model // of served; nil: there is nothing to compare with
+	names  []decode.Alias // likewise
 	sums   [][2]float64   // metric of the state of the learner and of the model, for each of the last records
 	at     int            // index of the oldest, once there are config.Over
 }
@@ -55,23 +61,28 @@ func (g *gate) follow(ctx context.Context, j *journal.Journal) error {
 	if !ok || c.Snapshot == g.served {
 		return nil
 	}
-	m, err := g.load(ctx, c.Snapshot)
+	m, names, err := g.load(ctx, c.Snapshot)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil { // no scorer can load it either
 		g.report(event.Damaged{ID: c.Snapshot.Snapshot.String(), Err: err})
 	}
-	g.served, g.model, g.sums, g.at = c.Snapshot, m, nil, 0
+	g.served, g.model, g.names, g.sums, g.at = c.Snapshot, m, names, nil, 0
 	return nil
 }
 
-func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, error) {
+func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, []decode.Alias, error) {
 	_, s, err := g.log.Snapshot(ctx, ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return learner.NewModel(s.State.Serving)
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	m, err := learner.NewModel(s.State.Serving)
+	return m, schema.Aliases, err
 }
 
 // compare adds the labelled rows of a pass.
@@ -81,7 +92,14 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 	}
 	rows := b.Batch.Slice(from, from+pass.Len())
 	if d := g.model.Dim(); d != 0 && d < rows.Dim() { // columns were adopted since
+		all := rows
 		rows = rows.First(d)
+		for _, a := range g.names {
+			i, from := slices.Index(b.Schema.Columns, a.Column), slices.Index(b.Schema.Columns, a.Field)
+			if 0 <= i && i < d && from >= 0 {
+				rows.Fill(i, all, from)
+			}
+		}
 	} else if d > rows.Dim() {
 		return
 	}

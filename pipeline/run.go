@@ -161,6 +161,9 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
 		Tables: l.tableStatus(b.WithoutRow),
 	})
+	if renamed := l.history.Renamed(); renamed != nil {
+		l.config.Report(event.Renamed{Seq: b.record.Seq, Aliases: renamed})
+	}
 	if ev := l.history.Succeeded(); ev != nil {
 		ev.Seq = b.record.Seq
 		l.config.Report(*ev)

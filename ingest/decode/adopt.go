@@ -209,6 +209,7 @@ func (d *Decoder) adopt(s *Schema) {
 	d.setTypes(d.types)
 	s.Types = schemaTypes(d.types)
 	d.schema = s
+	d.mayRename(len(d.x))
 	clear(d.column)
 	d.setColumns(s.Columns)
 	d.order, d.guess = d.order[:0], d.guess[:0]
@@ -227,45 +228,10 @@ func former(columns []string, name string, was learner.ColumnType) string {
 	}
 }
 
-// Adopted returns the columns that have been adopted since the last call.
-func (d *Decoder) Adopted() []string {
-	all := d.adopted
-	d.adopted = nil
-	return all
-}
-
-// First returns s with its first n columns, as those of a model that has no others, and the
-// others apart.
-func (s *Schema) First(n int) *Schema {
-	if n >= len(s.Columns) {
-		return s
-	}
-	of := *s
-	of.Columns, of.Adopted = s.Columns[:n:n], s.Columns[n:]
-	if s.Types != nil {
-		of.Types, of.AdoptedTypes = s.Types[:n:n], s.Types[n:]
-		if !slices.ContainsFunc(of.Types, func(t string) bool { return t != learner.NumericColumn.String() }) {
-			of.Types = nil
-		}
-	}
-	return &of
-}
-
-// Whole returns the Schema of which s is the First.
-func (s *Schema) Whole() *Schema {
-	if len(s.Adopted) == 0 {
-		return s
-	}
-	of := *s
-	of.Columns, of.Adopted = slices.Concat(s.Columns, s.Adopted), nil
-	if s.Types != nil || s.AdoptedTypes != nil {
-		types := func(names []string, n int) []string {
-			if names == nil {
-				return slices.Repeat([]string{learner.NumericColumn.String()}, n)
-			}
-			return names
-		}
-		of.Types, of.AdoptedTypes = slices.Concat(types(s.Types, len(s.Columns)), types(s.AdoptedTypes, len(s.Adopted))), nil
-	}
-	return &of
+// Adopted returns the columns that the last record has adopted, and pairs of an older column and
+// one of them that may be the same column under another name.
+func (d *Decoder) Adopted() (names []string, renames [][2]int) {
+	names, renames = d.adopted, d.renames
+	d.adopted, d.renames = nil, nil
+	return names, renames
 }

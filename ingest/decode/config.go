@@ -70,6 +70,10 @@ type Config struct {
 	Adopt bool `json:"adopt,omitempty"`
 	Fixed bool `json:"-"`
 
+	// Renames has the learner read a column that has vanished from a field that was adopted, if
+	// it predicts better so. Models from before that are without it.
+	Renames bool `json:"renames,omitempty"`
+
 	// ByTime has the records of a BATCH be decoded in the order of their timestamps; those of one
 	// partition stay in their order.
 	ByTime bool `json:"by_time,omitempty"`

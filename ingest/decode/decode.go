@@ -88,6 +88,8 @@ type Decoder struct {
 
 	arrivals []arrival // of the record at hand
 	adopted  []string  // since Adopted was called
+	renames  [][2]int  // likewise
+	aliases  []aliased
 }
 
 // A field is an input by name.
@@ -150,7 +152,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if s.Classes == nil {
 		s.Classes = []string{}
 	}
-	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers, Arriving: s.Arriving}
+	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers, Arriving: s.Arriving, Aliases: s.Aliases}
 	if known == 0 {
 		d.schema.Types = schemaTypes(d.firstTypes(s.Columns))
 	}
@@ -164,7 +166,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {
 		return nil, fmt.Errorf("schema: duplicate column or class")
 	}
-	return d, nil
+	return d, d.setAliases(s.Aliases)
 }
 
 // Schema returns the schema so far. The pointer changes when the schema does; the
@@ -260,6 +262,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		columns, err = d.firstByName()
 	} else {
 		err = d.byName()
+		if err == nil && d.aliases != nil {
+			err = d.fillAliases()
+		}
 	}
 	if err != nil {
 		return row, err

@@ -94,7 +94,7 @@ func (c *csvRows) isPlaced() bool {
 // plain reports whether every column is a field with a number, and nothing else is made of
 // the fields of a record.
 func (d *Decoder) plain() bool {
-	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil
+	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil && d.aliases == nil
 }
 
 // places returns the column of the schema that each column of the file is, -1 for those that

@@ -116,6 +116,11 @@ func (c *csvRows) use() {
 		if at, ok := c.d.column[name]; ok && c.d.typeOf(at) != learner.UnknownColumn {
 			c.types[i] = c.d.typeOf(at)
 		}
+		for _, a := range c.d.aliases {
+			if a.field == name {
+				c.types[i] = a.is
+			}
+		}
 	}
 }
 

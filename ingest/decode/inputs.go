@@ -232,7 +232,7 @@ func (d *Decoder) byName() *Error {
 				continue
 			}
 			if i, ok = d.column[string(f.name)]; !ok || d.noField(i) {
-				if d.ignores(f.name) || d.noObject(f) {
+				if d.ignores(f.name) || d.noObject(f) || d.isAlias(f.name) {
 					continue
 				}
 				if d.config.Unknown == "ignore" {

@@ -31,6 +31,9 @@ type Schema struct {
 	// does not. A Decoder has none: see First and Whole.
 	Adopted      []string `json:"adopted,omitempty"`
 	AdoptedTypes []string `json:"adopted_types,omitempty"`
+
+	// Aliases are Columns that are read from other fields where a record lacks them.
+	Aliases []Alias `json:"aliases,omitempty"`
 }
 
 // order puts column names in the order of a row: by bytes, unless they are the

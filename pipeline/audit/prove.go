@@ -227,6 +227,11 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 			col.Type = p.Schema.Types[i]
 		}
 		numeric := p.Schema.Types == nil || slices.Contains([]string{"numeric", "boolean", "time", "numeric:normal", "time:trend", "time:since"}, col.Type)
+		for _, a := range p.Schema.Aliases {
+			if a.Column == name {
+				col.ReadFrom = a.Field
+			}
+		}
 		if v := p.X[i]; v == v && numeric {
 			col.Value = &v
 		}

@@ -71,6 +71,8 @@ type InputColumn struct {
 	Name  string   `json:"name"`
 	Type  string   `json:"type,omitempty"` // of input.columns; "" if all are numeric
 	Value *float64 `json:"value"`
+
+	ReadFrom string `json:"read_from,omitempty"` // field that has the value where the record lacks the column
 }
 
 // explain adds the explanation of a prediction, unless there is none. Of one that is mixed

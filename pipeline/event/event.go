@@ -4,6 +4,7 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
@@ -196,6 +197,12 @@ type (
 		Columns     []string
 		Rows        int64   // labelled rows that it has learned
 		Loss, Other float64 // mean losses of the model and of the one before, on the last half of these
+	}
+
+	// Renamed reports that the model reads columns by other names from now on: its loss is less so.
+	Renamed struct {
+		Seq     int64
+		Aliases []decode.Alias
 	}
 
 	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.

@@ -42,7 +42,7 @@ func (c Config) Options() ([]byte, error) {
 // KeepReading lets an existing model, whose options in the model log are given, read
 // records as it has since it was created. One from before columns had types has numeric
 // columns, and rejects missing values; one from before objects and lists were columns by
-// path rejects these; one from before inputs were monitored has no monitor, unless another
+// path rejects these; one from before renamed columns were recognised misses them; one from before inputs were monitored has no monitor, unless another
 // than the default is configured; one without a mixture has none unless one is configured, and
 // one without normal scores, or without a forest, has none. The version of the warm-up is that of the model. It returns the options that c has then.
 func (c *Config) KeepReading(have []byte) ([]byte, error) {
@@ -59,7 +59,7 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if l, err := record.ReadLearner(have); err == nil {
 		c.keepChoices(l)
 	}
-	c.Decode.Depth = was.Depth
+	c.Decode.Depth, c.Decode.Renames = was.Depth, was.Renames
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
 		c.Decode.Infer = false
 		if c.Decode.Missing == "impute" {

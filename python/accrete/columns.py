@@ -173,6 +173,7 @@ class Reader:
             if self.types[i] == "pair":
                 a, b = name.split("*")
                 self.pairs.append((i, self.at[a], self.at[b]))
+        self.aliases = {a["field"]: (self.at[a["column"]], a["type"]) for a in schema.get("aliases") or []}
         self.cache = {}
 
     @property
@@ -223,6 +224,7 @@ class Reader:
                 raise ValueError(f"a row has {len(r)} values, want {len(self.columns)}")
             r = dict(zip(self.columns, r))
         x = [None] * len(self.columns)
+        renamed = {}
         for name, v in self._flat(r):
             i = self.at.get(name, -1)
             if name in self.texts:
@@ -232,6 +234,9 @@ class Reader:
                 x[first : first + TEXT_BUCKETS] = ngrams(v.encode()) if v is not None else [self._missing(name, "text")] * TEXT_BUCKETS
             elif i >= 0 and self.types[i] not in ("text", "pair", "key"):
                 x[i] = self.raw(name, self.types[i], v)
+            elif name in self.aliases:
+                i, typ = self.aliases[name]
+                renamed[i] = self.raw(name, typ, v)
             elif name not in self.other and name.split(".")[0] not in self.other and self.unknown != "ignore":
                 raise ValueError(f"{name} is not a column of the model")
         for i, v in enumerate(x):
@@ -239,6 +244,9 @@ class Reader:
                 x[i] = math.nan if key is None else category(str(key).encode())
             elif v is None and self.types[i] != "pair":
                 x[i] = self._missing(self.columns[i], self.types[i])
+        for i, v in renamed.items():
+            if x[i] != x[i]:
+                x[i] = v
         for i, a, b in self.pairs:
             x[i] = together(x[a], x[b])
         return x

@@ -145,6 +145,17 @@ func (m *model) names() string {
 	return string(b)
 }
 
+// aliases returns the fields that columns are read from where a record lacks them, as a JSON
+// object.
+func (m *model) aliases() string {
+	fields := map[string]string{}
+	for _, a := range m.schema.Aliases {
+		fields[a.Column] = a.Field
+	}
+	b, _ := json.Marshal(fields) // texts
+	return string(b)
+}
+
 // frequencies returns those of the first blocks of a size, each of width numbers, in half turns.
 func (m *model) frequencies(size, blocks int) [][]float64 {
 	by := m.random

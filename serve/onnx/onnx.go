@@ -39,8 +39,12 @@ func Encode(s *snapshot.Snapshot) ([]byte, error) {
 	if err := m.outputs(&g, x, m.scores(&g, x)); err != nil {
 		return nil, err
 	}
-	return g.file("accrete", [][2]string{
+	about := [][2]string{
 		{"model", s.Model}, {"step", strconv.FormatInt(s.Step, 10)}, {"lineage", s.Lineage.String()},
 		{"state_hash", s.StateHash.String()}, {"columns", m.names()},
-	}), nil
+	}
+	if m.schema.Aliases != nil {
+		about = append(about, [2]string{"read_from", m.aliases()})
+	}
+	return g.file("accrete", about), nil
 }

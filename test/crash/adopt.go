@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,22 +17,40 @@ type adoptSummary struct {
 
 	Adopted int `json:"adopted"` // times that the model log says so
 	Columns int `json:"columns"` // of the model in the end, of which adopted ones have taken over
+
+	Renamed bool `json:"renamed"` // the model reads a column by its new name
 }
 
 // adoptions is how often the columns of the stream are adopted: one appears, one is renamed,
 // and one gets another type.
 const adoptions = 3
 
-// decisive returns one of the two inputs on which the class depends at first. They alone are
-// ever beyond .75, and each says nothing without the other.
-func decisive(s synth.Stream) int {
+// decisive returns the two inputs on which the class depends at first. They alone are ever beyond
+// .75, and each says nothing without the other.
+func decisive(s synth.Stream) (first, second int) {
 	x := make([]float64, synth.Dim)
+	first = -1
 	for i := int64(0); ; i++ {
 		s.At(i, x)
-		if j := slices.IndexFunc(x, func(v float64) bool { return math.Abs(v) > .75 }); j >= 0 {
-			return j
+		for j, v := range x {
+			switch {
+			case math.Abs(v) <= .75:
+			case first < 0:
+				first = j
+			case j != first:
+				return first, j
+			}
 		}
 	}
+}
+
+// lead has two inputs change places with the first two.
+func lead(x []float64, first, second int) {
+	x[0], x[first] = x[first], x[0]
+	if second == 0 {
+		second = first
+	}
+	x[1], x[second] = x[second], x[1]
 }
 
 // deployed returns example i of n of a producer that changes its columns: x0 appears after a
@@ -79,7 +96,11 @@ func (w *world) killAdopting(ctx context.Context) (out adoptSummary, err error) 
 	if err != nil {
 		return out, err
 	}
-	if out.Columns = strings.Count(string(columns), ": numeric\n") + strings.Count(string(columns), ": category\n"); out.Columns < synth.Dim {
+	out.Renamed = strings.Contains(string(log), "read from renamed since step")
+	if !out.Renamed {
+		faults = append(faults, errors.New("no column is read by its new name"))
+	}
+	if out.Columns = strings.Count(string(columns), ": numeric") + strings.Count(string(columns), ": category"); out.Columns < synth.Dim {
 		faults = append(faults, fmt.Errorf("the model has %d columns: no other one has taken over", out.Columns))
 	}
 	out.Seconds = time.Since(start).Seconds()

@@ -121,7 +121,7 @@ func (w *world) build(ctx context.Context) error {
 // prepare draws the examples and creates their topic.
 func (w *world) prepare(ctx context.Context) error {
 	s := synth.Stream{Seed: 7}
-	first := decisive(s)
+	first, second := decisive(s)
 	w.garbage = map[int]bool{}
 	x := make([]float64, synth.Dim)
 	var table, lines strings.Builder
@@ -155,7 +155,7 @@ func (w *world) prepare(ctx context.Context) error {
 			v = ordered(x, name, i)
 		}
 		if w.adopt {
-			x[0], x[first] = x[first], x[0] // a model without it guesses
+			lead(x, first, second) // a model without one of them guesses
 			v = deployed(x, name, i, w.examples)
 		}
 		w.values = append(w.values, v)

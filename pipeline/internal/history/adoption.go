@@ -18,6 +18,7 @@ type adoption struct {
 	row       int // of the BATCH, the first with the columns
 	was, now  int // number of columns
 	names     []string
+	renames   [][2]int // see decode.Decoder.Adopted
 	topic     string
 	partition int32
 	from      int64 // offset
@@ -42,9 +43,9 @@ type trial struct {
 	learner *learner.Learner
 	columns int
 	rows    int64 // labelled rows that it has learned
+	paired        // it with the model, on the rows since the last comparison
 
-	// of the rows since the last comparison that both have predicted
-	compared, loss, mean, squares float64 // sum of the weights; mean and squares are of the differences of the losses, squares with those of the weights
+	renames []rename
 }
 
 // adopted is what a History has of columns that were adopted.
@@ -53,12 +54,14 @@ type adopted struct {
 
 	columns int // of the model; 0 before its first row, and if it has all
 	trial   *trial
+	aliases []alias          // of the model
 	former  learner.Progress // steps, rows and alarms of the models before, less those of Learner while it was a trial
 	news    *event.Succeeded // of the last BATCH; nil for nothing
+	renamed []decode.Alias   // likewise
 }
 
-func (d *Decided) adopts(it Item, was int, names []string) {
-	d.adoptions = append(d.adoptions, adoption{row: d.Batch.Len(), was: was, now: was + len(names), names: names, topic: it.in.Topic, partition: it.in.Partition, from: it.Record.Offset + 1})
+func (d *Decided) adopts(it Item, was int, names []string, renames [][2]int) {
+	d.adoptions = append(d.adoptions, adoption{row: d.Batch.Len(), was: was, now: was + len(names), names: names, renames: renames, topic: it.in.Topic, partition: it.in.Partition, from: it.Record.Offset + 1})
 }
 
 // report has the report of the BATCH name the columns that were adopted.
@@ -72,14 +75,20 @@ func (d *Decided) report(missing int) {
 }
 
 // view is rows of a BATCH as a model with fewer columns sees them.
-type view struct{ of, first *learner.Batch }
+type view struct {
+	of, first *learner.Batch
+	filled    int // aliases
+}
 
-func (v *view) rows(columns, from, to int) *learner.Batch {
+func (v *view) rows(columns int, aliases []alias, from, to int) *learner.Batch {
 	if columns == 0 || columns == v.of.Dim() {
 		return v.of.Slice(from, to)
 	}
-	if v.first == nil || v.first.Dim() != columns {
-		v.first = v.of.First(columns)
+	if v.first == nil || v.first.Dim() != columns || v.filled != len(aliases) {
+		v.first, v.filled = v.of.First(columns), len(aliases)
+		for _, a := range aliases {
+			v.first.Fill(a.column, v.of, a.from)
+		}
 	}
 	return v.first.Slice(from, to)
 }
@@ -97,7 +106,7 @@ func (h *History) adopt(b *Decided, row int) {
 		if err != nil {
 			panic(err) // it is the configuration of h.Learner
 		}
-		h.adopted.trial = &trial{learner: l, columns: a.now}
+		h.adopted.trial = &trial{learner: l, columns: a.now, renames: h.maybeRenamed(a.renames)}
 	}
 }
 
@@ -123,6 +132,9 @@ func (h *History) until(b *Decided, from int) int {
 		}
 	}
 	if t := h.adopted.trial; t != nil {
+		if len(t.renames) > 0 {
+			to = min(to, from+renamePass)
+		}
 		left := t.left()
 		for i := from; i < to; i++ {
 			if b.Batch.Label(i).Task == learner.Auto {
@@ -141,6 +153,9 @@ func (t *trial) left() int64 {
 	at := int64(firstTrial)
 	for at <= t.rows {
 		at *= 2
+	}
+	if len(t.renames) > 0 {
+		at = min(at, nextLook(t.rows))
 	}
 	return at - t.rows
 }
@@ -166,7 +181,7 @@ func (h *History) losses(pass *learner.PredictedBatch) []float64 {
 func (h *History) try(b *Decided, v *view, from int, losses []float64) bool {
 	t := h.adopted.trial
 	for at, to := from, from+len(losses); at < to; {
-		pass := t.learner.Predict(v.rows(t.columns, at, to))
+		pass := t.learner.Predict(v.rows(t.columns, nil, at, to))
 		n := pass.Len()
 		for i := range n {
 			other := losses[at-from+i]
@@ -188,29 +203,9 @@ func (h *History) try(b *Decided, v *view, from int, losses []float64) bool {
 	case t.rows >= lastTrial:
 		h.adopted.trial = nil
 	default:
-		t.compared, t.loss, t.mean, t.squares = 0, 0, 0, 0
+		t.paired = paired{}
 	}
 	return better
-}
-
-// compare adds the losses of a row by the trial and by the model.
-func (t *trial) compare(loss, other, weight float64) {
-	d := loss - other
-	if math.IsInf(d, 0) || d != d || !(weight > 0) {
-		return
-	}
-	t.compared += weight
-	before := d - t.mean
-	t.mean += float64(weight * before / t.compared)
-	t.squares += float64(float64(weight*weight) * float64(before*(d-t.mean)))
-	t.loss += float64(weight * (loss - t.loss) / t.compared)
-}
-
-// better reports whether the losses of the trial are less by more than chance. The variance of
-// a mean with weights w is Σw²d²/(Σw)², whatever the unit of the weights.
-func (t *trial) better() bool {
-	deviation := math.Sqrt(t.squares / t.compared / t.compared)
-	return t.mean+float64(surely*deviation) < 0
 }
 
 // succeed has the trial predict in the place of the model, whose progress is given. The counts
@@ -224,7 +219,7 @@ func (h *History) succeed(b *Decided, p learner.Progress) {
 	f.Drifts.PageHinkley += p.Drifts.PageHinkley - own.Drifts.PageHinkley
 	t.learner.Succeed(h.Learner)
 	h.adopted.news = &event.Succeeded{Rows: t.rows, Loss: t.loss, Other: t.loss - t.mean, Columns: b.Schema.Columns[h.adopted.columns:t.columns]}
-	h.Learner, h.adopted.trial, h.adopted.columns = t.learner, nil, t.columns
+	h.Learner, h.adopted.trial, h.adopted.columns, h.adopted.aliases = t.learner, nil, t.columns, nil
 }
 
 // Succeeded returns what has changed with the last BATCH about which model predicts; nil if
@@ -250,9 +245,12 @@ func (h *History) Progress() learner.Progress {
 }
 
 // served returns the schema of the model.
-func (h *History) served() *decode.Schema {
+func (h *History) served() *decode.Schema { return h.servedOf(h.Schema) }
+
+// servedOf returns the part of the schema of records that is that of the model.
+func (h *History) servedOf(s *decode.Schema) *decode.Schema {
 	if h.adopted.columns == 0 {
-		return h.Schema
+		return s
 	}
-	return h.Schema.First(h.adopted.columns)
+	return h.aliased(s.First(h.adopted.columns), s)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -37,11 +38,11 @@ func (a *adopted) state() []learner.Array {
 		}
 	}
 	list, _ := json.Marshal(names) // strings
-	return append([]learner.Array{
+	return slices.Concat([]learner.Array{
 		{Name: adoptedPrefix + "head", Shape: [2]int{1, adoptedHead}, Data: head},
 		{Name: adoptedPrefix + "sums", Shape: [2]int{1, adoptedSums}, Data: sums},
 		{Name: adoptedPrefix + "names", Shape: [2]int{len(list), 1}, Data: list},
-	}, arrays...)
+	}, a.renamesState(), arrays)
 }
 
 // splitAdopted takes the arrays of adopted columns from all, of which they are the last.
@@ -67,6 +68,7 @@ func (h *History) thawAdopted(c learner.Config, own []learner.Array) error {
 		}
 		return nil
 	}
+	own, named := splitRenames(own)
 	var head []int64
 	var sums []float64
 	var list []byte
@@ -94,9 +96,9 @@ func (h *History) thawAdopted(c learner.Config, own []learner.Array) error {
 		if len(names) > 0 {
 			return fmt.Errorf("adopted: arrays without a trial")
 		}
-		return nil
+		return h.thawRenames(named)
 	}
-	t := &trial{columns: int(head[5]), rows: head[6], compared: sums[0], loss: sums[1], mean: sums[2], squares: sums[3]}
+	t := &trial{columns: int(head[5]), rows: head[6], paired: paired{sums[0], sums[1], sums[2], sums[3]}}
 	if t.columns <= a.columns || t.columns > len(h.Schema.Columns) || head[7] > int64(len(names)) {
 		return fmt.Errorf("adopted: a trial with %d of %d columns, the model has %d", t.columns, len(h.Schema.Columns), a.columns)
 	}
@@ -122,5 +124,5 @@ func (h *History) thawAdopted(c learner.Config, own []learner.Array) error {
 		return fmt.Errorf("adopted: a trial of %d rows has learned %d", t.rows, p.Examples)
 	}
 	a.trial = t
-	return nil
+	return h.thawRenames(named)
 }

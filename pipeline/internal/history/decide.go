@@ -162,8 +162,8 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			if d.keyed {
 				b.Batch.SetKey(string(row.Key))
 			}
-			if names := d.decoder.Adopted(); names != nil {
-				b.adopts(it, len(row.X), names)
+			if names, renames := d.decoder.Adopted(); names != nil {
+				b.adopts(it, len(row.X), names, renames)
 			}
 			if row.Label.Task == learner.Auto {
 				b.Counts.Predicted++

@@ -95,16 +95,17 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		b = h.joined(b)
 	}
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
-	h.adopted.news = nil
+	h.adopted.news, h.adopted.renamed = nil, nil
 	drifts := h.Progress().Drifts
 	rest := b.Items
 	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
 	for from := 0; from < b.Batch.Len(); {
 		h.adopt(b, from)
-		rows := mine.rows(h.width(b, from), from, h.until(b, from))
+		rows := mine.rows(h.width(b, from), h.adopted.aliases, from, h.until(b, from))
+		others := h.otherNames(b, rows, from)
 		pass := h.Learner.Predict(rows)
 		h.keep(b, rows, pass, rest)
-		rest = h.answer(out, b, from, pass, rest)
+		rest = h.answer(out, b, from, rows, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
 		}
@@ -112,7 +113,8 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		if step := h.Learner.Learn(pass); step.Changed {
 			h.changed(step.Step)
 		}
-		if losses != nil && h.try(b, trial, from, losses) {
+		h.compareNames(b, from, losses, others)
+		if losses != nil && (h.try(b, trial, from, losses) || h.rename(b)) {
 			h.changed(h.Learner.Progress().Step)
 		}
 		from += n
@@ -149,7 +151,7 @@ func (h *History) changed(steps int64) {
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
+func (h *History) answer(out *Publication, b *Decided, from int, rows *learner.Batch, pass *learner.PredictedBatch, rest []Item) []Item {
 	h.useEncoder(b)
 	for i := range pass.Len() {
 		for rest[0].Err != nil {
@@ -176,8 +178,8 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		h.Expected.ask(&pass.Predictions, i, h.decided(&pass.Predictions, i))
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
 		if h.Witness != nil {
-			n := h.width(b, from)
-			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i)[:n], Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema.First(n), Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+			schema := h.aliased(b.Schema.First(rows.Dim()), b.Schema)
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: rows.X(i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
 		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}

@@ -30,13 +30,16 @@ func (h *History) predicted(b *Decided) {
 	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
 	for from := 0; from < b.Batch.Len(); {
 		h.adopt(b, from)
-		pass := h.Learner.Predict(mine.rows(h.width(b, from), from, h.until(b, from)))
+		rows := mine.rows(h.width(b, from), h.adopted.aliases, from, h.until(b, from))
+		others := h.otherNames(b, rows, from)
+		pass := h.Learner.Predict(rows)
 		n, losses := pass.Len(), h.losses(pass)
 		if step := h.Learner.Learn(pass); step.Changed {
 			h.step = h.adopted.former.Step + step.Step
 		}
-		if losses != nil {
-			h.try(b, trial, from, losses)
+		h.compareNames(b, from, losses, others)
+		if losses != nil && !h.try(b, trial, from, losses) {
+			h.rename(b)
 		}
 		from += n
 	}

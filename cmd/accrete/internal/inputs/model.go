@@ -25,6 +25,9 @@ type Column struct {
 	Becomes string `json:"becomes"`
 	Values  int    `json:"values,omitempty"` // of a category with statistics: values that are kept
 
+	ReadFrom string `json:"read_from,omitempty"`  // field that has its value where a record lacks the column
+	Since    int64  `json:"since_step,omitempty"` // from which step on
+
 	identifier bool // it looks like one
 }
 
@@ -49,6 +52,11 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 		}
 		if text := becomes(f, seen); text != "" {
 			c.Becomes, c.Values = text, seen[f.At].Values
+		}
+		for _, a := range schema.Aliases {
+			if a.Column == f.Name {
+				c.ReadFrom, c.Since = a.Field, a.Step
+			}
 		}
 		all = append(all, c)
 	}
@@ -83,7 +91,7 @@ func notInputs(types map[string]string) (all []Column) {
 // Typed returns columns, or nil if all are numbers as they are.
 func Typed(columns []Column) []Column {
 	if slices.ContainsFunc(columns, func(c Column) bool {
-		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,") || strings.HasPrefix(c.Becomes, "normal score")
+		return c.Type != learner.NumericColumn.String() || c.Values > 0 || c.ReadFrom != "" || strings.HasPrefix(c.Becomes, "number,") || strings.HasPrefix(c.Becomes, "normal score")
 	}) {
 		return columns
 	}
@@ -101,6 +109,9 @@ func ModelText(columns []Column) string {
 		becomes := c.Becomes
 		if c.Values > 0 {
 			becomes = fmt.Sprintf("%s of %d values", becomes, c.Values)
+		}
+		if c.ReadFrom != "" {
+			becomes += fmt.Sprintf(", read from %.40s since step %d", c.ReadFrom, c.Since)
 		}
 		fmt.Fprintf(w, "column       %.40s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), becomes)
 	}
@@ -132,6 +143,10 @@ func YAML(columns []Column) string {
 		}
 		if c.identifier {
 			note = "  # looks like an identifier: id if it is not an input"
+		}
+		if c.ReadFrom != "" {
+			field, _ := json.Marshal(c.ReadFrom)
+			note = fmt.Sprintf("  # records have it as %s", field)
 		}
 		fmt.Fprintf(&b, "    %s: %s%s\n", name, typ, note)
 	}

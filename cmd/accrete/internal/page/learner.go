@@ -47,6 +47,10 @@ func (b *Board) Learner(ev event.Event) {
 		if len(ev.New) > 0 {
 			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
 		}
+	case event.Renamed:
+		for _, a := range ev.Aliases {
+			b.note("warning", fmt.Sprintf("column %s is read from %s since step %d", list([]string{a.Column}), list([]string{a.Field}), a.Step))
+		}
 	case event.Succeeded:
 		b.note("info", "the model with these columns predicts from now on: "+list(ev.Columns))
 	case event.Shifted:

@@ -131,6 +131,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Adopt:      c.Input.OnChange == "adopt",
+		Renames:    c.Input.OnChange == "adopt",
 		ByTime:     c.Input.Order == "time",
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,

@@ -114,6 +114,11 @@ func (w *Watch) Event(ev event.Event) {
 		w.columns(ev)
 	case event.TableRejected:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
+	case event.Renamed:
+		m.RenamedColumns.Add(float64(len(ev.Aliases)))
+		for _, a := range ev.Aliases[:min(len(ev.Aliases), mostNames)] {
+			w.log.Warn().Str("column", a.Column).Str("field", a.Field).Int64("step", a.Step).Msg("a column has another name in the records, by which it is read from now on (input.on_change: adopt)")
+		}
 	case event.Succeeded:
 		m.Successions.Inc()
 		w.log.Info().Strs("columns", ev.Columns[:min(len(ev.Columns), mostNames)]).Int64("rows", ev.Rows).Float64("loss", ev.Loss).Float64("other", ev.Other).Msg("the model with the adopted columns predicts from now on")
