@@ -34,6 +34,17 @@ func class12(v float64) Label {
 	return Label{Task: Classification, Class: min(11, int(4*math.Abs(v)))}
 }
 
+// late12 returns labels of four classes in the first 2,000 rows, and of twelve afterwards.
+func late12() func(x []float64) Label {
+	row := 0
+	return func(x []float64) Label {
+		if row++; row <= 2000 {
+			return Label{Task: Classification, Class: min(3, int(4*math.Abs(x[0])))}
+		}
+		return class12(x[0])
+	}
+}
+
 // hasForest reports whether a State has trees.
 func hasForest(s State) bool {
 	return slices.ContainsFunc(s.Serving, func(a Array) bool { return a.Name == "forest.columns" })
@@ -54,6 +65,7 @@ func TestForestOnTrialStaysWhereItPays(t *testing.T) {
 		{"jumps, which few trees find among more columns", "2d27eb301a0adf7b", 8, jumps, 4096, 4100},
 		{"smooth", "9fe07f19ada5c959", 3, func(x []float64) Label { return Label{Task: Regression, Value: x[0]} }, 8000, 8100},
 		{"many classes", "01fdb4b6bb7452fb", 3, func(x []float64) Label { return class12(x[0]) }, 1, 1300},
+		{"many classes later", "bbac2e818ffdeb8b", 3, late12(), 2010, 2300},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +75,7 @@ func TestForestOnTrialStaysWhereItPays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range []int{1200, 1300, 4090, 4100, 7990, 8010, 8100} {
+			for _, n := range []int{1200, 1300, 1990, 2300, 4090, 4100, 7990, 8010, 8100} {
 				if n > test.rows {
 					break
 				}

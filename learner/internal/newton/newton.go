@@ -225,6 +225,7 @@ func (w *newton) Serving() engine.Served {
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
 	w.learnTrackers(p)
+	before := w.window.rows
 	w.push(p)
 	again := p.Again && w.Options.Lean
 	if again && p.More {
@@ -248,7 +249,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
-	w.judge(len(p.Labels))
+	w.judge(before)
 	w.averageAndServe()
 }
 
@@ -312,6 +313,9 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	w.window.setScores(f, e*k)
 	for i := range w.grams {
 		w.grams[i].factors = w.grams[i].factors[:0] // the curvature has changed
+	}
+	if w.Options.ForestTrial && w.forest.trees != nil && k > trialScores {
+		w.discardForest()
 	}
 	w.serve()
 }

@@ -26,14 +26,14 @@ var trialEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003
 const trialScores = 10
 
 // judge discards a forest on trial that does not pay, with the mini-batch that brings the
-// window to the rows of a trial.
-func (w *newton) judge(learned int) {
+// window, which had some rows before it, to those of a trial.
+func (w *newton) judge(before int) {
 	if !w.Options.ForestTrial || w.forest.trees == nil {
 		return
 	}
 	rows := w.window.rows
 	for _, t := range trials {
-		if rows-learned < t.rows && t.rows <= rows && !w.pays(t.share) {
+		if before < t.rows && t.rows <= rows && !w.pays(t.share) {
 			w.discardForest()
 			return
 		}

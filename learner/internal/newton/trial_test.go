@@ -8,6 +8,19 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
+// A forest is judged once at each trial, and not again with a mini-batch that is larger than
+// what is left of the window.
+func TestAForestIsJudgedOnceATrial(t *testing.T) {
+	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+	w.Options.ForestTrial, w.window.rows = true, windowRows
+	for i := range w.loss {
+		w.loss[i] = 100
+	}
+	if w.judge(windowRows); w.forest.trees == nil {
+		t.Error("a forest that has passed its trials was discarded")
+	}
+}
+
 // Without trees, the members that have none predict what they did, in the same bits, for new
 // rows and for those of the window, and their averages and losses stay.
 func TestDiscardedTreesChangeNoOtherMember(t *testing.T) {
