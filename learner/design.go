@@ -43,25 +43,30 @@ type Design struct {
 	labels []Label
 }
 
+// Refittable returns nil, or why the coefficients of m cannot be fitted again, to whatever rows.
+func (m *Model) Refittable() error {
+	switch {
+	case m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2:
+		return ErrNoFeatures
+	case m.head.Task == Novelty:
+		return ErrNovelty
+	case m.forest != nil:
+		return ErrForest
+	case m.pruned != nil:
+		return ErrPruned
+	case m.static != nil && m.static.Sparse != nil:
+		return ErrSparse
+	}
+	return nil
+}
+
 // Design returns what m makes of the labelled rows of b. They are those that m was learned
 // from last, but for the last pending ones, which it has not learned yet: so the statistics
 // of categories in a row are those that it had when it was learned, without its own label.
 // A row whose time since the last record of its key is not known has the weight 0.
 func (m *Model) Design(b *Batch, pending int) (*Design, error) {
-	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
-		return nil, ErrNoFeatures
-	}
-	if m.head.Task == Novelty {
-		return nil, ErrNovelty
-	}
-	if m.forest != nil {
-		return nil, ErrForest
-	}
-	if m.pruned != nil {
-		return nil, ErrPruned
-	}
-	if m.static != nil && m.static.Sparse != nil {
-		return nil, ErrSparse
+	if err := m.Refittable(); err != nil {
+		return nil, err
 	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,

@@ -5,6 +5,7 @@ package challenger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -35,6 +36,9 @@ func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapsho
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
 		return nil, err
+	}
+	if err := model.Refittable(); err != nil { // before a window of records is read in vain
+		return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, err)
 	}
 	start := time.Now()
 	rows, from, err := Rows(ctx, c, ins, s, c.Refit.Window, c.Learner.Keyed())
