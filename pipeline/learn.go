@@ -77,6 +77,7 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 			l.heart.End(errors.Is(err, journal.ErrFenced))
 		}
 	}()
+	c.Start.KeepChoices(&c)
 	if err := checkRefit(c); err != nil {
 		return nil, err
 	}
@@ -93,10 +94,12 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Start.KeepChoices(&c)
 	l.config = c
 	options, err := c.Options()
 	if err != nil {
+		return nil, err
+	}
+	if l.memory, err = newBound(c); err != nil {
 		return nil, err
 	}
 	if c.Start != nil {
@@ -104,14 +107,17 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 			return nil, err
 		}
 	}
-	if l.memory, err = newBound(c); err != nil {
-		return nil, err
-	}
 	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err
 	}
 	if options, err = l.config.KeepReading(l.journal.Log.Fold.Config().Config); err != nil {
+		return nil, err
+	}
+	if err := checkRefit(l.config); err != nil {
+		return nil, err
+	}
+	if err := l.memory.of(l.config); err != nil {
 		return nil, err
 	}
 	if err := l.updateInputs(ctx, waited != nil); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // bound is the memory limit of a learner. It is reported before anything is read, so that the
-// garbage of a start, too, is collected in time, and again whenever it has grown.
+// garbage of a start, too, is collected in time, and again whenever it has changed.
 type bound struct {
 	memory.Estimate
 	report func(event.Event)
@@ -19,11 +19,19 @@ type bound struct {
 
 // newBound returns the limit of a learner that has read nothing yet.
 func newBound(c model.Config) (*bound, error) {
+	b := &bound{report: c.Report}
+	return b, b.of(c)
+}
+
+// of updates the limit for the options of c. Those that an existing model keeps are known once
+// its log was read, and the limit may be smaller with them.
+func (b *bound) of(c model.Config) error {
 	features, err := c.Learner.Effective()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b := &bound{Estimate: memory.Estimate{Model: c.Learner, Features: int64(features.MaxFeatures), Rows: int64(features.PackedRows())}, report: c.Report}
+	before := b.Limit()
+	b.Model, b.Features, b.Rows = c.Learner, int64(features.MaxFeatures), int64(features.PackedRows())
 	b.Factors = b.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
 	more, bytes := features.MixtureFeatures()
 	b.Features += int64(more)
@@ -34,8 +42,11 @@ func newBound(c model.Config) (*bound, error) {
 	if c.Refit.Every > 0 {
 		b.Refit = memory.Refit(c.Refit.Window, features.MaxFeatures)
 	}
+	if b.Limit() < before {
+		b.last = 0
+	}
 	b.tell()
-	return b, nil
+	return nil
 }
 
 // restores updates the limit for the snapshots in a log, of which one is about to be read.

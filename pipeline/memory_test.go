@@ -117,6 +117,32 @@ func TestTheLimitIsKnownBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
+// The limit of an existing model is that of the options that it keeps, whatever a new one would
+// get.
+func TestTheLimitIsThatOfTheModelInTheLog(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(600))
+	cfg, ev := learntest.Config(c, "m", in)
+	cfg.Learner.Algorithm = "newton"
+	learnAll(t, cfg)
+	limit := func(c model.Config) (last int64) {
+		t.Helper()
+		ev.Reset()
+		learnAll(t, c)
+		for _, e := range ev.All() {
+			if m, ok := e.(event.Memory); ok {
+				last = m.Limit
+			}
+		}
+		return last
+	}
+	auto := cfg
+	auto.Learner.Forest, auto.Learner.ForestTrial, auto.AutoForest = 100, true, true
+	if got, want := limit(auto), limit(cfg); got != want {
+		t.Errorf("a model without trees has a limit of %d bytes, want %d", got, want)
+	}
+}
+
 // peak returns the most memory that f takes, as Go's memory limit counts it, with that
 // limit set to what f sets. Both count from what was in use before, of which the program
 // has as much as the formula says for it.

@@ -94,6 +94,9 @@ func (s *standby) check() error {
 	if s.options, err = s.config.KeepReading(have); err != nil {
 		return err
 	}
+	if err := s.memory.of(s.config); err != nil {
+		return err
+	}
 	return model.SameOptions(have, s.options)
 }
 

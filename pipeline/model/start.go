@@ -41,8 +41,8 @@ func (s *Start) Is(have *modellog.Start) bool {
 	return have != nil && have.Is(&modellog.Start{Kind: s.Kind(), SHA256: s.SHA256})
 }
 
-// KeepChoices gives c the mixture and the normal scores of the snapshot of s, or none, unless
-// they are configured.
+// KeepChoices gives c the mixture, the normal scores and the forest of the snapshot of s, or
+// none, unless they are configured.
 func (s *Start) KeepChoices(c *Config) {
 	if s == nil || s.Snapshot == nil {
 		return
