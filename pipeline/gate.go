@@ -96,7 +96,7 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		rows = rows.First(d)
 		for _, a := range g.names {
 			i, from := slices.Index(b.Schema.Columns, a.Column), slices.Index(b.Schema.Columns, a.Field)
-			if 0 <= i && i < d && from >= 0 {
+			if 0 <= i && i < d && from >= 0 && b.Schema.TypeOf(from) == a.Type { // else the field has got another type since
 				rows.Fill(i, all, from)
 			}
 		}

@@ -78,6 +78,7 @@ func TestARenamedColumnIsReadAsByTheLearner(t *testing.T) {
 	}
 	learner, fixed := adopting, adopting
 	fixed.Fixed = true
+	learner.Depth, fixed.Depth = MaxDepth, MaxDepth
 	l, d := restarted(t, learner, *s.Whole()), restarted(t, fixed, s)
 	for _, record := range []string{
 		`{"a":1,"b":2}`, `{"new":1,"b":2}`, `{"a":1,"new":3,"b":2}`, `{"new":"7","b":2}`, `{"new":true,"b":2}`, `{"new":"x","b":2}`, `{"a":"x","new":4,"b":2}`,

@@ -202,7 +202,7 @@ func (d *Decoder) nests(path []byte, depth int) bool {
 		return false
 	}
 	_, column := d.column[string(path)]
-	return !column
+	return !column && !d.isAlias(path) // which is a column of the learner
 }
 
 // nested reads the values of the object or list that comes next, which is at d.path.

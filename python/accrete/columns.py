@@ -254,7 +254,7 @@ class Reader:
     def _flat(self, r, path=""):
         for name, v in r.items() if isinstance(r, dict) else ((str(i), v) for i, v in enumerate(r)):
             name = path + str(name)
-            if isinstance(v, (dict, list, tuple)) and name not in self.at and name not in self.other:
+            if isinstance(v, (dict, list, tuple)) and name not in self.at and name not in self.aliases and name not in self.other:
                 yield from self._flat(v, name + ".")
             else:
                 yield name, v

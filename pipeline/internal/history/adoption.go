@@ -132,6 +132,7 @@ func (h *History) until(b *Decided, from int) int {
 		}
 	}
 	if t := h.adopted.trial; t != nil {
+		compares := len(t.renames) > 0 && t.rows >= firstLook
 		if len(t.renames) > 0 {
 			to = min(to, from+renamePass)
 		}
@@ -140,7 +141,7 @@ func (h *History) until(b *Decided, from int) int {
 			if b.Batch.Label(i).Task == learner.Auto {
 				continue
 			}
-			if left--; left == 0 {
+			if left--; left == 0 || compares {
 				return i + 1
 			}
 		}

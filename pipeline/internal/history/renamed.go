@@ -41,6 +41,9 @@ const (
 	// learned enough to predict instead.
 	lastLook = firstTrial
 
+	// mostPairs bounds the pairs of columns that wait for labelled rows, of all adoptions.
+	mostPairs = 1024
+
 	// mostNames bounds the pairs of columns that are compared, each of which takes a prediction
 	// for each row.
 	mostNames = 16
@@ -59,7 +62,8 @@ const (
 	// the model ignores the column, are no new name.
 	shift = firstLook
 
-	// renamePass bounds the rows that are predicted together while names are compared.
+	// renamePass bounds the rows that are predicted together, of which one has a label, while names
+	// are compared.
 	renamePass = 32
 )
 
@@ -89,7 +93,7 @@ func (h *History) maybeRenamed(pairs [][2]int) (all []rename) {
 			all = append(all, rename{column: p[0], from: p[1]})
 		}
 	}
-	return all
+	return all[:min(len(all), mostPairs)]
 }
 
 // otherLosses are those of the rows of a pass for a pair of columns, read so and with another
@@ -112,7 +116,9 @@ func (h *History) otherNames(b *Decided, rows *learner.Batch, from int) []otherL
 		}
 		return false
 	})
-	if t.rows < firstLook {
+	// Names are compared on one labelled row at a time, the last of its pass: a mixture, and lags,
+	// predict a row after the labelled ones before it in the pass, which are not to be read so.
+	if t.rows < firstLook || all.Label(all.Len()-1).Task == learner.Auto {
 		return nil
 	}
 	out := make([]otherLosses, len(t.renames))

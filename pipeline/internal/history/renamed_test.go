@@ -61,7 +61,12 @@ func recordsOf(columns int, label func(r *rand.Rand, x []float64) string, n, at 
 // History.
 func learned(t *testing.T, records []string, size int) (all []float64, h *History) {
 	t.Helper()
-	h, err := New("m", nil, small)
+	return learnedBy(t, small, records, size)
+}
+
+func learnedBy(t *testing.T, c learner.Config, records []string, size int) (all []float64, h *History) {
+	t.Helper()
+	h, err := New("m", nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +194,31 @@ func TestNewNamesFollowFromTheRows(t *testing.T) {
 	}
 	if string(a.Schema) != string(b.Schema) || fmt.Sprint(a.State) != fmt.Sprint(b.State) {
 		t.Error("another state after restarts")
+	}
+}
+
+// What names are compared by does not depend on the BATCHes where rows are predicted after the labels
+// of earlier ones: by a mixture, and with lags.
+func TestNewNamesAreComparedRowByRow(t *testing.T) {
+	s := streams[0]
+	records := recordsOf(s.columns, s.label, 740, 600, func(x, _ float64) string { return fmt.Sprintf(`"new":%v`, x) })
+	mixed, lagged := small, small
+	mixed.Mixture, lagged.Lags = true, 1
+	for name, c := range map[string]learner.Config{"mixture": mixed, "lags": lagged} {
+		want := ""
+		for _, size := range []int{740, 37, 1} {
+			_, h := learnedBy(t, c, records, size)
+			if h.adopted.trial == nil || len(h.adopted.trial.renames) != 1 || h.adopted.trial.renames[0].rows == 0 {
+				t.Fatalf("%s: no names are compared", name)
+			}
+			got := fmt.Sprint(h.adopted.trial.renames)
+			if want == "" {
+				want = got
+			}
+			if got != want {
+				t.Errorf("%s: BATCHes of %d lead to %s, of all to %s", name, size, got, want)
+			}
+		}
 	}
 }
 
