@@ -113,18 +113,24 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 			}
 			if p.next = max(p.next, first[i]); p.next > end[i] { // first[i]: what was before is compacted
 				p.next = first[i] // truncated: what is left is read again
+				r.position(p)     // also if nothing is left
 			}
 			p.taken, p.last = p.next, p.end
 			to.parts = append(to.parts, p)
 		}
 		if was, _ := t.Next(0); was != to.id && was != ([16]byte{}) && len(to.parts) > 0 { // its rows go, also if the new topic has none
-			p := to.parts[0]
-			r.queue = append(r.queue, piece{part: p, size: 128, Changes: table.Changes{Table: to.of.Name(), TopicID: to.id, From: p.next, To: p.next}})
-			r.size += 128
+			r.position(to.parts[0])
 		}
 		r.topics = append(r.topics, to)
 	}
 	return r, nil
+}
+
+// position queues a change without rows, by which the table knows at which offset of p it
+// continues.
+func (r *Reader) position(p *part) {
+	r.queue = append(r.queue, piece{part: p, size: 128, Changes: table.Changes{Table: p.of.Name(), TopicID: p.id, Partition: p.number, From: p.next, To: p.next}})
+	r.size += 128
 }
 
 // Run reads until ctx is done.

@@ -126,6 +126,28 @@ func TestATruncatedTopicIsReadAgainFirst(t *testing.T) {
 	}
 }
 
+// Of a partition that was truncated to nothing, the rows to come are read from the first one,
+// also by a reader that starts after them.
+func TestATopicThatIsEmptyAgainIsReadFromItsBeginning(t *testing.T) {
+	c := kafkatest.Client(t)
+	all := customers(t, c, 0)
+	id, _, err := c.Partitions(t.Context(), all[0].Topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRows(t, c, all)
+	r.tables.Apply([]table.Changes{{Table: all[0].Name(), TopicID: id, To: 20, Rows: []table.Row{{Key: "7", Values: "[7]"}}}})
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := caughtUp(t, r), "7"; got != want {
+		t.Errorf("it has rows %q, want %q", got, want)
+	}
+	if _, next := r.tables.All[0].Next(0); next != 0 {
+		t.Errorf("it continues at offset %d, want 0", next)
+	}
+}
+
 // The rows of a topic that was deleted and created again are dropped, also while the new one is
 // empty.
 func TestRowsOfADeletedTopicAreDropped(t *testing.T) {

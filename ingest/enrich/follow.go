@@ -32,7 +32,10 @@ func (r *Reader) follow(ctx context.Context, p *part) error {
 			continue
 		case errors.As(err, &past): // truncated: what is there now is read again
 			p.next = 0
-			r.set(func() { p.last, p.end = past.End, min(p.end, past.End) })
+			r.set(func() {
+				p.last, p.end = past.End, min(p.end, past.End)
+				r.position(p)
+			})
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
