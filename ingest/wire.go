@@ -109,16 +109,16 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	switch c.req.(type) {
 	case *kmsg.MetadataRequest:
 		if err := c.negotiate(rw, 0, 12); err != nil {
-			return nil, c.stale(on, err)
+			return nil, c.classify(on, err)
 		}
 	case *kmsg.OffsetForLeaderEpochRequest:
 		if err := c.negotiate(rw, 2, newest[23]); err != nil {
-			return nil, c.stale(on, err)
+			return nil, c.classify(on, err)
 		}
 	}
 	resp, err := exchange(rw, c.clientID, c.req, c.limit)
 	if err != nil {
-		return nil, c.stale(on, err)
+		return nil, c.classify(on, err)
 	}
 	c.resp = resp
 	if on != nil {
@@ -218,7 +218,7 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route, opened: c.opened.Load()}
 	failpoint()
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
-	for ctx.Err() == nil && k.again(err) {
+	for ctx.Err() == nil && !c.closed() && k.again(err) {
 		m, err = c.transport.RoundTrip(ctx, c.addr, k)
 	}
 	failpoint()

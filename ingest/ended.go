@@ -6,17 +6,18 @@ import (
 	"net"
 )
 
-// A staleError is the error of a connection that was opened before the call and has
+// An endedError is the error of a connection that was opened before the call and has
 // ended, for example because its broker was restarted. It does not tell whether a
 // broker is available now.
-type staleError struct{ error }
+type endedError struct{ error }
 
-func (e staleError) Unwrap() error { return e.error }
+func (e endedError) Unwrap() error { return e.error }
 
-// stale returns err as a staleError if it is one.
-func (c *call) stale(on *trackedConn, err error) error {
+// classify marks err as an endedError if the connection was opened before the call and the
+// other side has closed it.
+func (c *call) classify(on *trackedConn, err error) error {
 	if on != nil && on.number <= c.opened && ended(err) {
-		return staleError{err}
+		return endedError{err}
 	}
 	return err
 }
@@ -51,8 +52,8 @@ func (c *call) again(err error) bool {
 	if errors.Is(err, errExpired) { // before anything was written
 		return true
 	}
-	var stale staleError
-	if !errors.As(err, &stale) || !idempotent[c.req.Key()] {
+	var old endedError
+	if !errors.As(err, &old) || !idempotent[c.req.Key()] {
 		return false
 	}
 	c.sent.Store(waiting) // the goroutine of the connection has released the call
