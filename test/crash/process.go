@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/accrete-ml/accrete/test/address"
 )
 
 // process is a running accrete.
@@ -85,7 +88,7 @@ type server struct {
 }
 
 func (w *world) newServer() *server {
-	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: "127.0.0.1:0", script: w.kafka}
+	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: net.JoinHostPort(address.OwnHost(), "0"), script: w.kafka}
 }
 
 // start starts the broker and returns once clients can connect.

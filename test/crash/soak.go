@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/address"
 )
 
 // Soak is the result of a soak test.
@@ -114,7 +115,7 @@ http: {listen: "%s"}
 
 // freeAddress returns an address at which nothing listens.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(address.OwnHost(), "0"))
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ func row(i int) (r ingest.Record, ok bool) {
 	case u < 9:
 		r.Value = []byte(`{"tier":["gold"]}`)
 	case u < 10:
-		r.Key, r.Value = nil, []byte(`{"tier":"gold"}`)
+		r.Key, r.Value = []byte{}, []byte(`{"tier":"gold"}`) // Kafka takes no record without a key
 	case u < 15:
 		r.Value = []byte(`{"name":"no other field"}`)
 	default:

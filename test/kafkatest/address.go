@@ -1,23 +1,17 @@
 package kafkatest
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"net"
-	"runtime"
 	"testing"
+
+	"github.com/accrete-ml/accrete/test/address"
 )
 
 // Address returns an address of this machine for a server that a test stops and starts
-// again. Another program does not take its port meanwhile: on Linux, which has all of
-// 127.0.0.0/8, nobody else uses its host.
+// again, on a host of its own.
 func Address(t testing.TB) string {
 	t.Helper()
-	host := "127.0.0.1"
-	if runtime.GOOS == "linux" {
-		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.N(254), rand.N(256), 1+rand.N(254))
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	l, err := net.Listen("tcp", net.JoinHostPort(address.OwnHost(), "0"))
 	if err != nil {
 		t.Fatal(err)
 	}

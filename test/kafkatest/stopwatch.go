@@ -8,7 +8,9 @@ import (
 )
 
 // A Stopwatch measures for limits that a program keeps on a machine which has a processor
-// for it: where Linux tells, the time in which processes waited for one does not count.
+// for it: where Linux tells, the time in which processes waited for one does not count. That
+// includes threads of the program itself that wait for each other's processor: a limit finds a
+// program that waits too long, and one that computes on all processors only at ten times that.
 type Stopwatch struct {
 	began  time.Time
 	waited time.Duration
