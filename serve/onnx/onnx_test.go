@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -108,6 +109,9 @@ func TestGraphsAreWellFormed(t *testing.T) {
 				}
 				known[string(out)] = true
 			}
+		}
+		if walks := bytes.Contains(file, []byte("GatherElements")); walks != (x.config.Forest > 0) {
+			t.Errorf("%+v: the graph goes through trees: %v", x.config, walks)
 		}
 		var outputs []string
 		for _, o := range g[12] {
