@@ -4,7 +4,7 @@
 // instead, which members of the mixture are trusted when, on three streams; with -files it
 // writes the streams to a folder, for accrete bench and cmd/accrete/internal/bench/peers.py.
 //
-//	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME]
+//	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME] [-forest 0]
 //	go run ./internal/synth/contest -picture docs/mixture.svg
 //	go run ./internal/synth/contest -files DIR [-rows 20000] [-seeds 3] [-only NAME]
 package main
@@ -33,14 +33,17 @@ func main() {
 	only := flag.String("only", "", "streams whose name contains this")
 	verbose := flag.Bool("v", false, "print all members")
 	picture := flag.String("picture", "", "PNG or SVG file with the weights of the members, instead of the table")
+	forest := flag.String("forest", "auto", "trees: auto, as in a new model, or a number")
 	files := flag.String("files", "", "folder to write the streams to, instead")
 	flag.Parse()
 	if *files != "" {
 		exit(writeAll(*files, *only, *rows, *first, *seeds, os.Stdout))
 		return
 	}
+	config, err := learner.Config{Mixture: true}.WithForest(*forest, false)
+	exit(err)
 	if *picture != "" {
-		exit(draw(*picture, *rows, uint64(*first))) // #nosec G115 -- a small number
+		exit(draw(config, *picture, *rows, uint64(*first))) // #nosec G115 -- a small number
 		return
 	}
 	fmt.Println("| stream | newton | best member | | mixture | scorer |\n|---|---|---|---|---|---|")
@@ -53,7 +56,7 @@ func main() {
 		var of []float64 // errors of the mixture
 		best := ""
 		for seed := range *seeds {
-			p, err := learn(s, *rows, uint64(*first+seed), nil) // #nosec G115 -- a small number
+			p, err := learn(config, s, *rows, uint64(*first+seed), nil) // #nosec G115 -- a small number
 			exit(err)
 			of = append(of, p.Whole.Model.Error)
 			at := 0
@@ -85,8 +88,8 @@ func exit(err error) {
 }
 
 // learn learns a stream. look, if not nil, is called after every pass.
-func learn(s concepts.Stream, rows int, seed uint64, look func(*learner.Learner)) (learner.Progress, error) {
-	l, err := learner.New(learner.Config{Mixture: true})
+func learn(c learner.Config, s concepts.Stream, rows int, seed uint64, look func(*learner.Learner)) (learner.Progress, error) {
+	l, err := learner.New(c)
 	if err != nil {
 		return learner.Progress{}, err
 	}

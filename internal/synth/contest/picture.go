@@ -22,14 +22,14 @@ var drawn = []struct{ name, title string }{
 const points = 125
 
 // draw draws the weights of the members on three streams.
-func draw(path string, rows int, seed uint64) error {
+func draw(c learner.Config, path string, rows int, seed uint64) error {
 	var row []*plot.Plot
 	var names *plot.Plot
 	for _, d := range drawn {
 		s := concepts.All[slices.IndexFunc(concepts.All, func(s concepts.Stream) bool { return s.Name == d.name })]
 		var weights trust.Recorder
 		next := int64(0)
-		if _, err := learn(s, rows, seed, func(l *learner.Learner) {
+		if _, err := learn(c, s, rows, seed, func(l *learner.Learner) {
 			p := l.Progress()
 			weights.Look(&p)
 			if p.Examples >= next {
