@@ -460,23 +460,29 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A broker that starts late, or stops and starts again, is found.
-func TestBrokerComesBack(t *testing.T) {
-	t.Parallel()
-	var n kfake.VirtualNetwork
-	dir := t.TempDir()
-	start := func() *kfake.Cluster {
+// restartable returns a client of a broker that does not run, and what starts it with the records
+// that it had.
+func restartable(t *testing.T) (c *Client, start func() *kfake.Cluster) {
+	t.Helper()
+	n, dir := new(kfake.VirtualNetwork), t.TempDir()
+	c, err := New(Config{Brokers: []string{"localhost:9092"}, DialContext: n.DialContext, MaxWait: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, func() *kfake.Cluster {
 		kc, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(9092), kfake.SeedTopics(1, "t"), kfake.DataDir(dir), kfake.ListenFn(n.Listen))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return kc
 	}
-	c, err := New(Config{Brokers: []string{"localhost:9092"}, DialContext: n.DialContext, MaxWait: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+}
+
+// A broker that starts late, or stops and starts again, is found.
+func TestBrokerComesBack(t *testing.T) {
+	t.Parallel()
+	c, start := restartable(t)
 	ctx := within(t, time.Minute)
 	f, p := c.Fetcher("t", 0), c.Producer()
 	if _, err := f.Poll(ctx, 0); !errors.Is(err, ErrUnreachable) {
@@ -509,22 +515,9 @@ func TestBrokerComesBack(t *testing.T) {
 // since the last one, which has ended every connection that the client has.
 func TestEndedConnectionsAreReplaced(t *testing.T) {
 	t.Parallel()
-	var n kfake.VirtualNetwork
-	dir := t.TempDir()
-	start := func() *kfake.Cluster {
-		kc, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(9092), kfake.SeedTopics(1, "t"), kfake.DataDir(dir), kfake.ListenFn(n.Listen))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return kc
-	}
+	c, start := restartable(t)
 	kc := start()
 	defer func() { kc.Close() }()
-	c, err := New(Config{Brokers: []string{"localhost:9092"}, DialContext: n.DialContext, MaxWait: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
 	ctx, created := within(t, time.Minute), 0
 	requests := map[string]func() error{
 		"topic":     func() error { return second(c.Topic(ctx, "t")) },

@@ -61,21 +61,7 @@ func TestAScorerFollowsAdoptedColumns(t *testing.T) {
 			if want := rows > 2300; succeeded != want {
 				t.Fatalf("the model with column z predicts: %v, want %v", succeeded, want)
 			}
-			kafkatest.Fill(t, w.client, w.asked, 1, asked)
-			if err := w.scorer(true).Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			learn() // predicts the unlabelled records and learns nothing
-			want := answers(kafkatest.Read(t, w.client, model.PredictionsTopic(w.model)))
-			got := answers(kafkatest.Read(t, w.client, model.ScoresTopic(w.model)))
-			if len(got) != len(asked) {
-				t.Fatalf("%d scores of %d records", len(got), len(asked))
-			}
-			for id, v := range got {
-				if v != want[id] {
-					t.Fatalf("%s: the scorer says %s, the learner %s", id, v, want[id])
-				}
-			}
+			w.scoresAsLearned(t, asked, learn)
 		})
 	}
 }
@@ -126,6 +112,12 @@ func TestAScorerReadsRenamedColumns(t *testing.T) {
 	if !renamed {
 		t.Fatal("the new name is not found")
 	}
+	w.scoresAsLearned(t, asked, learn)
+}
+
+// scoresAsLearned fails the test unless a scorer predicts records as the learner does.
+func (w *world) scoresAsLearned(t *testing.T, asked []string, learn func()) {
+	t.Helper()
 	kafkatest.Fill(t, w.client, w.asked, 1, asked)
 	if err := w.scorer(true).Run(t.Context()); err != nil {
 		t.Fatal(err)

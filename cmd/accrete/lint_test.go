@@ -65,7 +65,7 @@ func TestLintReportsEveryProblem(t *testing.T) {
 	}
 }
 
-// Two tables whose prefixes and fields form the same column name are refused.
+// Two tables that would add a column of the same name are refused.
 func TestLintRefusesTwoTablesOfOneColumn(t *testing.T) {
 	inDir(t, least+"  tables:\n    - {topic: a, key: id, fields: [b.c]}\n    - {topic: a.b, key: id, fields: [c]}\n")
 	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")

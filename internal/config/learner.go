@@ -128,12 +128,11 @@ type Learner struct {
 	// type numeric:normal. See docs/columns.md.
 	NormalScores string `key:"normal_scores" default:"auto" oneof:"auto off"`
 
-	// Number of extremely randomised trees whose leaves are features of newton beside
-	// the random ones, for tables with jumps or irrelevant columns, at most 4096; 0: none.
-	// auto: 100 trees on trial, which are discarded after 4,096 or 8,000 rows if the loss
-	// is no smaller with them, in a model with a mixture, an effort of 64 or more, at most
-	// ten classes and no refits. An existing model keeps what it was created with. See
-	// docs/forest.md.
+	// Number of extremely randomised trees whose leaves newton uses as additional features,
+	// for tables with jumps or irrelevant columns, at most 4096; 0: none. auto: 100 trees on
+	// trial in a model with a mixture, an effort of 64 or more, at most ten classes and no
+	// refits, discarded after 4,096 or 8,000 rows unless they reduce the loss. An existing
+	// model keeps what it was created with. See docs/forest.md.
 	Forest string `key:"forest" default:"auto" example:"200"`
 
 	// Time that newton takes for an example: the number of rows of the window that steps
