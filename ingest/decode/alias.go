@@ -13,8 +13,11 @@ import (
 type Alias struct {
 	Column string `json:"column"`
 	Field  string `json:"field"`
-	Type   string `json:"type"` // of the field
-	Step   int64  `json:"step"` // of the model, from which on it is read so
+	Type   string `json:"type"` // of the field; empty if it is declared
+	Step   int64  `json:"step"` // of the model, from which on it is read so; 0 if it is declared
+
+	// Declared is one of the renames of the Decoder that has decided the rows: see Rename.
+	Declared bool `json:"declared,omitempty"`
 }
 
 // aliased is an Alias as a Decoder reads it.
@@ -26,7 +29,11 @@ type aliased struct {
 
 // setAliases reads the aliases of a schema.
 func (d *Decoder) setAliases(all []Alias) error {
+	d.setRenames(all)
 	for _, a := range all {
+		if a.Declared {
+			continue
+		}
 		i, ok := d.column[a.Column]
 		_, taken := d.column[a.Field]
 		is, err := ParseColumnType(a.Type)
@@ -135,7 +142,8 @@ func (s *Schema) Whole() *Schema {
 		return s
 	}
 	of := *s
-	of.Columns, of.Adopted, of.Aliases = slices.Concat(s.Columns, s.Adopted), nil, nil
+	of.Columns, of.Adopted = slices.Concat(s.Columns, s.Adopted), nil
+	of.Aliases = declared(s.Aliases)
 	if s.Types != nil || s.AdoptedTypes != nil {
 		types := func(names []string, n int) []string {
 			if names == nil {

@@ -121,6 +121,9 @@ func (c *csvRows) use() {
 				c.types[i] = a.is
 			}
 		}
+		if at, ok := c.d.column[string(c.d.renamed[name])]; ok {
+			c.types[i] = c.d.typeOf(at)
+		}
 	}
 }
 

@@ -32,7 +32,8 @@ type Schema struct {
 	Adopted      []string `json:"adopted,omitempty"`
 	AdoptedTypes []string `json:"adopted_types,omitempty"`
 
-	// Aliases are Columns that are read from other fields where a record lacks them.
+	// Aliases are Columns that are read from other fields where a record lacks them. Those that
+	// are declared may also be fields that are no columns.
 	Aliases []Alias `json:"aliases,omitempty"`
 }
 

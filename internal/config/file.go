@@ -243,6 +243,13 @@ func (f *file) option(o *option, n ast.Node) {
 			f.add(n.GetToken(), "%s: want a list, such as [{topic: customers, key: customer_id, fields: [tier]}]", o.path)
 			return
 		}
+		if _, is := o.field(c).Interface().(Renames); is {
+			var list []string
+			if list, err = renamesOf(n); err == nil {
+				err = o.setList(c, list)
+			}
+			break
+		}
 		if _, costs := o.field(c).Interface().(Costs); costs {
 			text, ok := object(n)
 			if !ok {
