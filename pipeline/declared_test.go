@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
@@ -61,7 +62,7 @@ func TestADeclaredRenameChangesNoPrediction(t *testing.T) {
 			c := kafkatest.Client(t)
 			learns := func(in, name string) (model.Config, *learntest.Events) {
 				cfg, ev := learntest.Config(c, name, in)
-				cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"card": "id", "at": "ignored", "shop*kind": decode.Pair}}
+				cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"card": "id", "at": "ignored", "shop*kind": schema.Pair}}
 				cfg.Decode.Windows = []decode.Window{{Key: "card", Of: "amount", Time: "at", Over: []string{"1h"}, Features: []string{"mean", "count"}}}
 				cfg.Decode.Adopt, cfg.Decode.Renames = adopts, adopts
 				return cfg, ev

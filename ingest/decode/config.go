@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -191,8 +192,8 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Columns != nil {
 		c.Columns = slices.Clone(c.Columns)
-		order(c.Columns)
-		if twice, ok := repeated(c.Columns); ok {
+		schema.Order(c.Columns)
+		if twice, ok := schema.Repeated(c.Columns); ok {
 			return c, fmt.Errorf("input.columns: duplicate column %q", twice)
 		}
 		if len(c.Columns) == 0 || len(c.Columns) > c.MaxColumns {
@@ -238,7 +239,7 @@ func (c *Config) checkLate() error {
 		return errors.New("input.labels: on_timeout and field are for one label: want drop, and no field, with several fields in input.label")
 	}
 	if _, declared := c.Types[path]; field && !declared && !slices.Contains(c.Columns, path) && path != c.Key {
-		types := map[string]string{path: ID}
+		types := map[string]string{path: schema.ID}
 		maps.Copy(types, c.Types)
 		c.Types = types
 	}

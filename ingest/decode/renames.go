@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // Rename is a column that records have under the name of another field now, as declared. A
@@ -34,17 +37,17 @@ func (c Config) CheckRenames(all []Rename) error {
 		for _, name := range []string{r.Column, r.Field} {
 			switch {
 			case name == "" || len(name) > maxDeclared:
-				return fmt.Errorf("input.renames: %s: want the names of a column and of a field, of at most %d bytes", quote(name), maxDeclared)
+				return fmt.Errorf("input.renames: %s: want the names of a column and of a field, of at most %d bytes", excerpt.Quote(name), maxDeclared)
 			case name == c.Label || name == c.Key || name == c.Weight || slices.Contains(c.Labels, name):
-				return fmt.Errorf("input.renames: %s is the label, the key or the weight: give its new name to input.label, input.key or input.weight", quote(name))
+				return fmt.Errorf("input.renames: %s is the label, the key or the weight: give its new name to input.label, input.key or input.weight", excerpt.Quote(name))
 			}
 			twice := func(o Rename) bool { return o.Column == name || o.Field == name }
 			if slices.ContainsFunc(all[:i], twice) || r.Column == r.Field {
-				return fmt.Errorf("input.renames names %s twice", quote(name))
+				return fmt.Errorf("input.renames names %s twice", excerpt.Quote(name))
 			}
 		}
 		if _, declared := c.Types[r.Field]; declared || slices.Contains(c.Columns, r.Field) || c.isWindowField(r.Field, false) {
-			return fmt.Errorf("input.renames: %s is also declared as a field of its own: declare %s, which is read from it", quote(r.Field), quote(r.Column))
+			return fmt.Errorf("input.renames: %s is also declared as a field of its own: declare %s, which is read from it", excerpt.Quote(r.Field), excerpt.Quote(r.Column))
 		}
 	}
 	return nil
@@ -60,14 +63,14 @@ func (d *Decoder) Rename(all []Rename) error {
 		switch {
 		case len(d.schema.Columns) == 0 || d.config.Sparse:
 		case d.hasField(r.Field):
-			return fmt.Errorf("input.renames: %s is a column of the model, so that %s cannot be read from it", quote(r.Field), quote(r.Column))
+			return fmt.Errorf("input.renames: %s is a column of the model, so that %s cannot be read from it", excerpt.Quote(r.Field), excerpt.Quote(r.Column))
 		case !d.hasField(r.Column) && d.config.Types[r.Column] == "" && !d.config.isWindowField(r.Column, false) && !d.config.Adopt:
-			return fmt.Errorf("input.renames: the model has no column %s", quote(r.Column))
+			return fmt.Errorf("input.renames: the model has no column %s", excerpt.Quote(r.Column))
 		}
 	}
 	for _, r := range all {
 		if d.isAlias([]byte(r.Field)) {
-			return fmt.Errorf("input.renames: the model reads another column from %s", quote(r.Field))
+			return fmt.Errorf("input.renames: the model reads another column from %s", excerpt.Quote(r.Field))
 		}
 	}
 	d.SetRenames(all)
@@ -78,20 +81,20 @@ func (d *Decoder) Rename(all []Rename) error {
 // checked.
 func (d *Decoder) SetRenames(all []Rename) {
 	s := *d.schema
-	s.Aliases = slices.DeleteFunc(slices.Clone(s.Aliases), func(a Alias) bool { return a.Declared })
+	s.Aliases = slices.DeleteFunc(slices.Clone(s.Aliases), func(a schema.Alias) bool { return a.Declared })
 	for _, r := range slices.SortedFunc(slices.Values(all), func(a, b Rename) int { return cmp.Compare(a.Column, b.Column) }) {
-		s.Aliases = append(s.Aliases, Alias{Column: r.Column, Field: r.Field, Declared: true})
+		s.Aliases = append(s.Aliases, schema.Alias{Column: r.Column, Field: r.Field, Declared: true})
 	}
 	if len(s.Aliases) == 0 {
 		s.Aliases = nil
 	}
 	d.schema = &s
-	d.setRenames(s.Aliases)
+	d.setRenames()
 }
 
 // Renames returns the renames that records are read with, by column.
 func (d *Decoder) Renames() (all []Rename) {
-	for _, a := range declared(d.schema.Aliases) {
+	for _, a := range d.schema.Declared() {
 		all = append(all, Rename{a.Column, a.Field})
 	}
 	return all
@@ -104,19 +107,10 @@ func (d *Decoder) hasField(name string) bool {
 	return column && !d.noField(i) || texts
 }
 
-// declared returns those of all that are declared; nil for none.
-func declared(all []Alias) (out []Alias) {
-	for _, a := range all {
-		if a.Declared {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-func (d *Decoder) setRenames(all []Alias) {
+// setRenames has fields be read as columns according to the schema.
+func (d *Decoder) setRenames() {
 	d.renamed = nil
-	for _, a := range declared(all) {
+	for _, a := range d.schema.Declared() {
 		if d.renamed == nil {
 			d.renamed = map[string][]byte{}
 		}

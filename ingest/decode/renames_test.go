@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
 // everything is a configuration with every kind of column that is made of fields by their names.
 var everything = Config{
 	Label: "y", Infer: true, Missing: "impute", Depth: MaxDepth,
-	Types:   map[string]string{"card": "id", "at": "ignored", "note": "text", "kind*tier": Pair},
+	Types:   map[string]string{"card": "id", "at": "ignored", "note": "text", "kind*tier": schema.Pair},
 	Windows: []Window{{Key: "card", Of: "amount", Time: "at", Over: []string{"1h"}, Features: []string{"mean", "since"}}},
 	Tables:  []Table{{Topic: "shops", Key: "shop", Fields: []string{"size"}}},
 }
@@ -21,7 +22,7 @@ var everything = Config{
 // other are the names of these fields in later records.
 var other = []Rename{{"card", "pan"}, {"at", "when"}, {"note", "remark"}, {"shop", "place.id"}, {"tier", "level"}, {"amount", "total"}}
 
-func withShops(t *testing.T, s Schema) *Decoder {
+func withShops(t *testing.T, s schema.Schema) *Decoder {
 	t.Helper()
 	d := restarted(t, everything, s)
 	shops := table.New(d.config.Tables)
@@ -43,7 +44,7 @@ func TestADeclaredNameIsReadAsTheColumn(t *testing.T) {
 		`{"total":2,"kind":"k","level":"new","place":{"id":"s2"},"pan":"c2","when":"2024-01-01T00:00:00Z","z":null,"remark":null,"y":1}`,
 		`{"total":9,"amount":1.5,"kind":"k","level":"gold","tier":null,"pan":"c1","when":1704067200,"remark":"late again","shop":"s1","z":1,"y":0}`,
 	}
-	d := withShops(t, Schema{})
+	d := withShops(t, schema.Schema{})
 	var want []string
 	for _, v := range append(before, before[0]) {
 		want = append(want, fmt.Sprint(mustRow(t, d, v)))
@@ -55,11 +56,11 @@ func TestADeclaredNameIsReadAsTheColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s Schema
+	var s schema.Schema
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatal(err)
 	}
-	first := withShops(t, Schema{})
+	first := withShops(t, schema.Schema{})
 	if err := first.Rename(other); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestADeclaredNameIsReadAsTheColumn(t *testing.T) {
 // Files are read by the other names as well, with the types of the columns.
 func TestFilesAreReadByDeclaredNames(t *testing.T) {
 	c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"code": "category"}}
-	d := restarted(t, c, Schema{})
+	d := restarted(t, c, schema.Schema{})
 	want := fmt.Sprint(mustRow(t, d, `{"a":1.5,"code":"07","y":1}`))
 	if err := d.Rename([]Rename{{"code", "id"}, {"a", "total"}}); err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestFilesAreReadByDeclaredNames(t *testing.T) {
 // Adopted columns, and the other names of columns that a learner has found, stay beside the
 // declared ones; a field that is read as a column is not adopted.
 func TestDeclaredNamesStayWithAdoptedColumns(t *testing.T) {
-	d := restarted(t, adopting, Schema{})
+	d := restarted(t, adopting, schema.Schema{})
 	mustRow(t, d, `{"a":1,"b":2,"y":0}`)
 	if err := d.Rename([]Rename{{"a", "total"}}); err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestDeclaredNamesStayWithAdoptedColumns(t *testing.T) {
 	if !slices.Equal(s.Columns, []string{"a", "b", "z"}) {
 		t.Fatalf("columns %v", s.Columns)
 	}
-	found := Alias{Column: "b", Field: "z", Type: "numeric", Step: 3}
+	found := schema.Alias{Column: "b", Field: "z", Type: "numeric", Step: 3}
 	of := s.First(2)
 	of.Aliases = append(of.Aliases, found)
 	c := adopting
@@ -147,7 +148,7 @@ func TestAnImpossibleRenameIsAnError(t *testing.T) {
 		`"": want the names`:                       {{"a", ""}},
 		`want at most 100`:                         make([]Rename, 101),
 	} {
-		d := restarted(t, c, Schema{Columns: []string{"a", "b", "x"}, Task: "regression"})
+		d := restarted(t, c, schema.Schema{Columns: []string{"a", "b", "x"}, Task: "regression"})
 		if err := d.Rename(all); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", all, err, want)
 		}
@@ -155,7 +156,7 @@ func TestAnImpossibleRenameIsAnError(t *testing.T) {
 	if err := (Config{Format: "float32", Label: "0"}).CheckRenames([]Rename{{"1", "2"}}); err == nil || !strings.Contains(err.Error(), "float32") {
 		t.Errorf("a format without names: %v", err)
 	}
-	if d := restarted(t, c, Schema{}); d.Rename([]Rename{{"c", "d"}}) != nil {
+	if d := restarted(t, c, schema.Schema{}); d.Rename([]Rename{{"c", "d"}}) != nil {
 		t.Error("a model without columns refuses a rename")
 	}
 }

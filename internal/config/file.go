@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 const (
@@ -273,7 +274,7 @@ func (f *file) option(o *option, n ast.Node) {
 			}
 			item := key.GetToken().Value + ":" + text
 			if _, t := splitColumn(item); t != text {
-				_, err := decode.ParseColumnType(text)
+				_, err := schema.ParseType(text)
 				f.add(entry.Value.GetToken(), "%s: %s: %v", o.path, quote(key.GetToken().Value), err)
 				return
 			}

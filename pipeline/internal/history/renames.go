@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Rename has the records of the next BATCHes be read with these renames. It returns those that
 // are new.
-func (d *Decider) Rename(all []decode.Rename) (news []decode.Alias, err error) {
+func (d *Decider) Rename(all []decode.Rename) (news []schema.Alias, err error) {
 	if err := d.decoder.Rename(all); err != nil {
 		return nil, err
 	}
