@@ -127,6 +127,9 @@ func TestARenameHoldsFromTheNextBatchOn(t *testing.T) {
 	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
 		t.Errorf("verify: %s, %v", fmt.Sprint(v), err)
 	}
+	if r, err := audit.Rebuild(t.Context(), cfg, []string{"key=none"}, ""); err != nil || r.Removed != 0 || r.StateHash != r.Was {
+		t.Errorf("rebuilt without no records: %+v, %v", r, err)
+	}
 	cfg.Renames = []decode.Rename{{Column: "amuont", Field: "sum"}}
 	l, err := Open(t.Context(), cfg)
 	if err == nil {
