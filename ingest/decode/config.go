@@ -155,17 +155,8 @@ func (c Config) Effective() (Config, error) {
 	case c.Task < learner.Auto || c.Task > learner.Novelty:
 		return c, fmt.Errorf("unknown task %d", int(c.Task))
 	}
-	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
-	for i, name := range names {
-		if name != "" && slices.Contains(names[:i], name) {
-			return c, fmt.Errorf("input.label, input.key and input.weight must differ, but two are %q", name)
-		}
-		if name != "" && slices.Contains(c.Columns, name) {
-			return c, fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
-		}
-	}
-	if slices.Contains(c.Labels, "") {
-		return c, fmt.Errorf("input.label has a field without a name")
+	if err := c.checkRoles(); err != nil {
+		return c, err
 	}
 	if c.Sparse {
 		declared := func(name string) bool { return c.Types[name] != "" }
@@ -201,6 +192,23 @@ func (c Config) Effective() (Config, error) {
 		}
 	}
 	return c, c.checkWindows()
+}
+
+// checkRoles checks the fields that have a role.
+func (c *Config) checkRoles() error {
+	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
+	for i, name := range names {
+		if name != "" && slices.Contains(names[:i], name) {
+			return fmt.Errorf("input.label, input.key and input.weight must differ, but two are %q", name)
+		}
+		if name != "" && slices.Contains(c.Columns, name) {
+			return fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
+		}
+	}
+	if slices.Contains(c.Labels, "") {
+		return fmt.Errorf("input.label has a field without a name")
+	}
+	return nil
 }
 
 // AsJSON returns c for the same records written as JSON.
