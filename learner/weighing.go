@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
@@ -20,6 +21,9 @@ const (
 	LeastHalfLife = weighing.LeastHalfLife
 	MostHalfLife  = weighing.MostHalfLife
 )
+
+// ErrAges refuses what would have to read rows again, whose ages when they were learned are gone.
+var ErrAges = errors.New("a model with a half-life weights examples by their ages when they were learned, which cannot be read again")
 
 // fate is what becomes of a row.
 type fate struct {

@@ -42,9 +42,9 @@ type Balance struct {
 
 // Chances says what the rule has done.
 type Chances struct {
-	Rows    int64   // labelled, of which
-	Thinned int64   // were predicted and not learned
-	Least   float64 // share of the rows kept of the class that is thinned most
+	Rows    int64   `json:"rows"`             // labelled, of which
+	Thinned int64   `json:"thinned"`          // were predicted and not learned
+	Least   float64 `json:"least_kept_share"` // of the rows of the class that is thinned most
 }
 
 // Chances returns what became of the rows so far.

@@ -45,19 +45,24 @@ type Ages struct {
 	Now     float64 // event time, in seconds since 1970; NaN before it is known
 	Rows    int64   // with labels and a time
 	Untimed int64   // with labels and without a time, which count fully
-	Weight  float64 // mean weight of the former; 1 before the first
+	Sum     float64 // of the weights of the former
 }
 
 // Ages returns what became of the rows so far.
 func (c *Clock) Ages() Ages {
-	a := Ages{Now: math.NaN(), Rows: c.timed, Untimed: c.rows - c.timed, Weight: 1}
+	a := Ages{Now: math.NaN(), Rows: c.timed, Untimed: c.rows - c.timed, Sum: c.weight}
 	if c.began {
 		a.Now = c.now
 	}
-	if c.timed > 0 {
-		a.Weight = c.weight / float64(c.timed)
-	}
 	return a
+}
+
+// Mean returns the mean weight of the rows with a time; 1 before the first.
+func (a Ages) Mean() float64 {
+	if a.Rows == 0 {
+		return 1
+	}
+	return a.Sum / float64(a.Rows)
 }
 
 // See puts the time forward to that of a row, in seconds since 1970; NaN if it has none.

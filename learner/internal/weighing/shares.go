@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -69,12 +71,7 @@ func ParseShares(text string) (*Shares, error) {
 }
 
 // Names returns the classes that s names, nil if it names none.
-func (s *Shares) Names() (names []string) {
-	for name := range s.of {
-		names = append(names, name)
-	}
-	return names
-}
+func (s *Shares) Names() []string { return slices.Sorted(maps.Keys(s.of)) }
 
 // share returns that of a class, of which names has the name if it is long enough, and 0 for
 // one that is not thinned.

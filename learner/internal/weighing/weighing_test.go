@@ -180,7 +180,7 @@ func TestWeightsHalve(t *testing.T) {
 				sum, timed = sum+want, timed+1
 			}
 		}
-		if a := rules.Clock().Ages(); a.Now != o.now || int(a.Rows) != timed || a.Rows+a.Untimed != 20_000 || math.Abs(a.Weight-sum/float64(timed)) > 1e-9 {
+		if a := rules.Clock().Ages(); a.Now != o.now || int(a.Rows) != timed || a.Rows+a.Untimed != 20_000 || math.Abs(a.Mean()-sum/float64(timed)) > 1e-9 {
 			t.Errorf("half-life %v: %+v, want now %v, %d rows and %v", halfLife, a, o.now, timed, sum/float64(timed))
 		}
 	}
