@@ -75,7 +75,7 @@ func (b *Balance) Row(class int, names []string, always bool) Fate {
 		b.counts = append(b.counts, 0)
 	}
 	b.rows++
-	b.unit *= 1 / (1 - 1./memoryRows)
+	b.unit = float64(b.unit * (1 / (1 - 1./memoryRows)))
 	b.counts[class] += b.unit
 	if b.unit > mostUnit {
 		for i := range b.counts {
