@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -20,12 +21,12 @@ func TestRowsHaveTheirEventTime(t *testing.T) {
 		{Config{}, `{"a":1,"y":true}`, 12.5, true, 1},
 		{Config{Time: "at"}, `{"a":1,"at":7,"y":true}`, 7, true, 2},
 		{Config{Time: "at"}, `{"a":1,"at":"1970-01-01T00:01:00Z","y":true}`, 60, true, 2},
-		{Config{Time: "at", Types: map[string]string{"at": ID}}, `{"a":1,"at":1700000000.25,"y":true}`, 1700000000.25, true, 2},
-		{Config{Time: "at", Types: map[string]string{"at": Ignored}}, `{"a":1,"at":"1970-01-01T01:00:00+01:00","y":true}`, 0, true, 2},
-		{Config{Time: "at", Types: map[string]string{"at": ID}}, `{"a":1,"at":null,"y":true}`, 0, false, 2},
-		{Config{Time: "at", Types: map[string]string{"at": ID}}, `{"a":1,"y":true}`, 0, false, 2},
+		{Config{Time: "at", Types: map[string]string{"at": schema.ID}}, `{"a":1,"at":1700000000.25,"y":true}`, 1700000000.25, true, 2},
+		{Config{Time: "at", Types: map[string]string{"at": schema.Ignored}}, `{"a":1,"at":"1970-01-01T01:00:00+01:00","y":true}`, 0, true, 2},
+		{Config{Time: "at", Types: map[string]string{"at": schema.ID}}, `{"a":1,"at":null,"y":true}`, 0, false, 2},
+		{Config{Time: "at", Types: map[string]string{"at": schema.ID}}, `{"a":1,"y":true}`, 0, false, 2},
 		{Config{Time: "o.at", Depth: 3}, `{"a":1,"o":{"at":9},"y":true}`, 9, true, 2},
-		{Config{Time: "at", Windows: []Window{{Key: "k", Time: "at", Over: []string{"1h"}}}, Types: map[string]string{"at": ID, "k": ID}}, `{"a":1,"at":7,"k":"x","y":true}`, 7, true, 5},
+		{Config{Time: "at", Windows: []Window{{Key: "k", Time: "at", Over: []string{"1h"}}}, Types: map[string]string{"at": schema.ID, "k": schema.ID}}, `{"a":1,"at":7,"k":"x","y":true}`, 7, true, 5},
 		{Config{Time: "1"}, `{"x":[5,6],"y":true}`, 6, true, 2},
 	} {
 		c := test.config
@@ -50,7 +51,7 @@ func TestRowsHaveTheirEventTime(t *testing.T) {
 			t.Errorf("%+v: not from its own schema: %v", test.config, err)
 		}
 		for i, name := range d.Schema().Columns {
-			if typ := d.Schema().Fields()[i].Type; name == "at" && isExcluded(c.Types["at"]) != (typ == learner.SourceColumn.String()) {
+			if typ := d.Schema().Fields()[i].Type; name == "at" && schema.IsExcluded(c.Types["at"]) != (typ == learner.SourceColumn.String()) {
 				t.Errorf("%+v: the time has the type %s", test.config, typ)
 			}
 		}

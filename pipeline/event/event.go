@@ -4,7 +4,7 @@ package event
 import (
 	"time"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
@@ -202,7 +202,7 @@ type (
 	// Renamed reports that the model reads columns by other names from now on: its loss is less so.
 	Renamed struct {
 		Seq     int64
-		Aliases []decode.Alias
+		Aliases []schema.Alias
 	}
 
 	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.
