@@ -210,6 +210,13 @@ func (f *file) option(o *option, n ast.Node) {
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
+		if _, is := o.field(c).Interface().(Renames); is {
+			var list []string
+			if list, err = renamesOf(n); err == nil {
+				err = o.setList(c, list)
+			}
+			break
+		}
 		if want := objects[o.field(c).Type()]; want != "" {
 			text, ok := object(n)
 			if !ok {
