@@ -80,6 +80,15 @@ func panelVectors(k int, w, x, inverse []float64) bool {
 	return true
 }
 
+// solveVectors is solveGeneric; it reports whether there are vectors.
+func solveVectors(n int, l, b []float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	solve512(n, &l[0], &b[0])
+	return true
+}
+
 // solvesVectors is solvesGeneric; it reports whether there are vectors.
 func solvesVectors(n int, l, b []float64) bool {
 	switch active.width {

@@ -269,6 +269,14 @@ func exp2(n int, x *float64, dst *float64, table *float64) (done int)
 //go:noescape
 func solves2(n int, l *float64, b *float64)
 
+// solve512 is CholeskySolve:
+//
+//	for i: b[i] = (b[i] - Σ l[i][j]*b[j] for j < i, in the order of Dot) / l[i][i]
+//	for i, from the last: b[i] /= l[i][i], b[j] -= l[i][j]*b[i] for j < i
+//
+//go:noescape
+func solve512(n int, l *float64, b *float64)
+
 // heldSum512 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
 // next, with the coefficients a, [panels][2][12][8], for c < 8:
 //

@@ -20495,6 +20495,118 @@ end:
 	VZEROUPPER
 	RET
 
+// func solve512(n int, l *float64, b *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·solve512(SB), NOSPLIT, $0-24
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    l+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    AX, R9
+	SHLQ    $0x03, R9
+	XORQ    BX, BX
+	VPXORD  Z1, Z1, Z1
+
+forward:
+	MOVQ   BX, R10
+	ANDQ   $0x07, R10
+	MOVQ   $-1, SI
+	BZHIQ  R10, SI, SI
+	KMOVB  SI, K1
+	MOVQ   $0x00000001, SI
+	SHLXQ  R10, SI, SI
+	KMOVB  SI, K2
+	VPXORD Z0, Z0, Z0
+	MOVQ   DX, DI
+	MOVQ   CX, R8
+	MOVQ   BX, SI
+	SHRQ   $0x03, SI
+	JZ     rest
+
+eight:
+	VMOVUPD (R8), Z2
+	VMULPD  (DI), Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, R8
+	DECQ    SI
+	JNZ     eight
+
+rest:
+	VMOVUPD.Z     (R8), K1, Z2
+	VMULPD        Z1, Z2, Z2
+	VADDPD        Z2, Z0, K1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X2
+	VADDPD        X2, X0, X0
+	VUNPCKHPD     X0, X0, X2
+	VADDSD        X2, X0, X0
+	VMOVSD        (DI)(R10*8), X2
+	VSUBSD        X0, X2, X2
+	VDIVSD        (R8)(R10*8), X2, X2
+	VMOVSD        X2, (DI)(R10*8)
+	VBROADCASTSD  X2, K2, Z1
+	ADDQ          R9, CX
+	INCQ          BX
+	CMPQ          BX, AX
+	JLT           forward
+	DECQ          BX
+	INCQ          R10
+	MOVQ          $-1, SI
+	BZHIQ         R10, SI, SI
+	KMOVB         SI, K3
+
+backward:
+	SUBQ          R9, CX
+	MOVQ          BX, R10
+	ANDQ          $0x07, R10
+	MOVQ          $-1, SI
+	BZHIQ         R10, SI, SI
+	KMOVB         SI, K1
+	MOVQ          $0x00000001, SI
+	SHLXQ         R10, SI, SI
+	KMOVB         SI, K2
+	VCOMPRESSPD.Z Z1, K2, Z3
+	VDIVSD        (CX)(BX*8), X3, X3
+	VBROADCASTSD  X3, Z3
+	VMOVAPD       Z3, K2, Z1
+	MOVQ          DX, DI
+	MOVQ          CX, R8
+	MOVQ          BX, SI
+	SHRQ          $0x03, SI
+	JZ            few
+
+many:
+	VMULPD  (R8), Z3, Z2
+	VMOVUPD (DI), Z4
+	VSUBPD  Z2, Z4, Z4
+	VMOVUPD Z4, (DI)
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, R8
+	DECQ    SI
+	JNZ     many
+
+few:
+	VMOVUPD.Z (R8), K1, Z2
+	VMULPD    Z3, Z2, Z2
+	VSUBPD    Z2, Z1, K1, Z1
+	TESTQ     R10, R10
+	JNZ       same
+	VMOVUPD   Z1, K3, (DI)
+	KXNORB    K3, K3, K3
+	TESTQ     BX, BX
+	JZ        end
+	VMOVUPD   -64(DI), Z1
+
+same:
+	DECQ BX
+	JMP  backward
+
+end:
+	VZEROUPPER
+	RET
+
 // func heldSum512(panels int, stride int, f *float32, a *float32, dst *float64)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·heldSum512(SB), NOSPLIT, $0-40
