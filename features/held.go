@@ -12,11 +12,12 @@ type Held struct {
 	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
 
 	// Of a product:
-	factors []float32 // the caller's, in panels
-	inUse   []int     // scores with factors in each run of rows
-	columns int       // of coefficients
-	sums    []float64 // of whole panels of frequencies
-	packed  []float32 // coefficients in panels of columns
+	of      []vec.Coordinates // the caller's, of each panel of rows
+	factors []float32         // likewise, in panels
+	inUse   []int             // scores with factors in each run of rows
+	columns int               // of coefficients
+	sums    []float64         // of whole panels of frequencies
+	packed  []float32         // coefficients in panels of columns
 }
 
 // perTile is the number of features of a panel of rows and one of frequencies.
@@ -27,13 +28,13 @@ const perTile = 2 * vec.Panel * vec.Lanes
 func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
 // HoldGradient sets h to the features of a block for that many rows x, packed by
-// vec.PackRows, and dst, features x scores, to the sums over the rows of the features times
+// vec.PackRows, with the coordinates of each panel, and dst, features x scores, to the sums over the rows of the features times
 // the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
 // Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors other than
 // 0. It panics unless b Holds features.
-func (b *Bank) HoldGradient(h *Held, block int, x []float32, rows int, dst []float64, g []float32, scores int, inUse []int) {
+func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinates, rows int, dst []float64, g []float32, scores int, inUse []int) {
 	panels := vec.Panels(rows, vec.Lanes)
-	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim {
+	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim || len(of) != panels {
 		panic("features: HoldGradient of features that cannot be held, of no block or of other rows")
 	}
 	if len(dst) != 2*b.m.BlockSize*scores || len(g) != panels*scores*vec.Lanes || len(inUse) != vec.Panels(rows, vec.Run) {
@@ -51,12 +52,12 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, rows int, dst []flo
 		h.f = h.f[:size]
 	}
 	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
-	j.held, h.factors, h.inUse = h, g, inUse
+	j.held, h.of, h.factors, h.inUse = h, of, g, inUse
 	if j.rows > 0 {
 		j.holdGradient()
 	}
 	copy(dst, h.sums[2*h.skip*scores:])
-	h.factors, h.inUse = nil, nil
+	h.of, h.factors, h.inUse = nil, nil, nil
 }
 
 // holdGradient fills the features and the sums. On one core it goes through the rows once:
@@ -109,7 +110,7 @@ func (j *job) holdTask(w *worker, i int) {
 	for p := j.first; p < j.to; p++ {
 		tile := j.held.tiles(p-j.from, i)[:perTile]
 		if !j.bank.structured() {
-			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
+			vec.FeaturesOf(tile, x, j.panels(p, p+1), dim, j.held.of[i], &w.Scratch)
 			continue
 		}
 		const size = vec.Panel * vec.Lanes
