@@ -72,6 +72,13 @@ func (c Config) validate() error {
 		return c.mixtureError()
 	case c.Sparse != 0 && c.sparseError() != nil:
 		return c.sparseError()
+	}
+	return c.checkSizes(a)
+}
+
+// checkSizes returns an error if a number is out of its range, or excludes another option.
+func (c Config) checkSizes(a *engine.Algorithm) error {
+	switch {
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:

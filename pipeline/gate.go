@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -30,7 +30,7 @@ type gate struct {
 
 	served modellog.Ref
 	model  *learner.Model // of served; nil: there is nothing to compare with
-	names  []decode.Alias // likewise
+	names  []schema.Alias // likewise
 	sums   [][2]float64   // metric of the state of the learner and of the model, for each of the last records
 	at     int            // index of the oldest, once there are config.Over
 }
@@ -72,17 +72,17 @@ func (g *gate) follow(ctx context.Context, j *journal.Journal) error {
 	return nil
 }
 
-func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, []decode.Alias, error) {
+func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, []schema.Alias, error) {
 	_, s, err := g.log.Snapshot(ctx, ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+	var known schema.Schema
+	if err := json.Unmarshal(s.Schema, &known); err != nil {
 		return nil, nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
 	m, err := learner.NewModel(s.State.Serving)
-	return m, schema.Aliases, err
+	return m, known.Aliases, err
 }
 
 // compare adds the labelled rows of a pass.

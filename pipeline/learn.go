@@ -130,18 +130,8 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l.history.Beat = l.pulse.Beat
-	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
-	l.history.Limits = bounds
-	if l.gate != nil {
-		l.history.Compare = l.gate.compare
-	}
-	if err := l.gate.follow(ctx, l.journal); err != nil {
+	if err := l.observe(ctx, c, bounds); err != nil {
 		return nil, err
-	}
-	if c.Group != "" {
-		l.lag = grouplag.New(c.Client, c.Group, func(err error) { c.Report(event.Uncommitted{Err: err}) })
-		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
 	l.out = newPublisher(c, l.journal, partitions, max(recovery.Released, l.saved))
 	if err := l.again(ctx, waited, recovery.Released); err != nil {
@@ -157,6 +147,25 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// observe has the history report to what looks on: the watchdog, the figures of recent
+// predictions, the gate and the consumer group.
+func (l *Learner) observe(ctx context.Context, c model.Config, limits history.Limits) error {
+	l.history.Beat = l.pulse.Beat
+	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
+	l.history.Limits = limits
+	if l.gate != nil {
+		l.history.Compare = l.gate.compare
+	}
+	if err := l.gate.follow(ctx, l.journal); err != nil {
+		return err
+	}
+	if c.Group != "" {
+		l.lag = grouplag.New(c.Client, c.Group, func(err error) { c.Report(event.Uncommitted{Err: err}) })
+		l.lag.Reached(l.history.Seq, l.history.Reached)
+	}
+	return nil
 }
 
 // updateInputs adds partitions that were added while this learner stood by, and determines

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
@@ -26,7 +27,7 @@ var mixedRecords = flag.Int("mixed", 3000, "records that TestMixedRecordsAreAcco
 // mixedConfig declares what is not inferred from the records of mixed.
 func mixedConfig(c model.Config) model.Config {
 	c.Decode = decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Unknown: "ignore", Depth: decode.MaxDepth,
-		Types: map[string]string{"note": "text", "amount": "numeric:normal", "at": "time:since", "opened": "time:trend", "row": decode.ID}}
+		Types: map[string]string{"note": "text", "amount": "numeric:normal", "at": "time:since", "opened": "time:trend", "row": schema.ID}}
 	return c
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
@@ -150,7 +151,7 @@ func TestAdoptionLeavesWindowsAndPairsAlone(t *testing.T) {
 	}
 	cfg, _ := learntest.Config(c, "m", in)
 	cfg = adoptingColumns(cfg)
-	cfg.Decode.Types = map[string]string{"card*shop": decode.Pair}
+	cfg.Decode.Types = map[string]string{"card*shop": schema.Pair}
 	cfg.Decode.Windows = []decode.Window{{Key: "card", Of: "amount", Over: []string{"1h"}, Features: []string{"mean"}}}
 	cfg.BatchSize = 70
 	for from := range 2 {

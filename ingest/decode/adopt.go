@@ -9,27 +9,13 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Arriving is a field that is no column, or no column of this type, and that becomes one when
-// enough records have had it. A Schema counts them, so that the column is adopted at the same
-// record whenever the records are read again.
-type Arriving struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Records int    `json:"records"`
-}
-
-const (
-	// adoptAfter is the number of records with a value of a field after which it becomes a
-	// column. Fewer, and a single wrong record changes the columns; more, and they are late.
-	adoptAfter = 100
-
-	// mostArriving bounds the fields that are counted. Of more, those that come often stay
-	// (Misra and Gries 1982).
-	mostArriving = 64
-)
+// adoptAfter is the number of records with a value of a field after which it becomes a
+// column. Fewer, and a single wrong record changes the columns; more, and they are late.
+const adoptAfter = 100
 
 // adoptable are the formats whose records have their fields by name.
 var adoptable = []string{"", "json", "json-schema", "cloudevents", "avro", "protobuf"}
@@ -139,10 +125,10 @@ func (d *Decoder) countArrivals(direct bool) {
 		return
 	}
 	s := *d.schema
-	s.Arriving = slices.DeleteFunc(slices.Clone(s.Arriving), func(a Arriving) bool { return d.hasOwn(a.Name, direct) })
+	s.Arriving = slices.DeleteFunc(slices.Clone(s.Arriving), func(a schema.Arriving) bool { return d.hasOwn(a.Name, direct) })
 	enough := false
 	for _, a := range d.arrivals {
-		enough = s.arrive(a) == adoptAfter || enough
+		enough = s.Arrive(a.name, a.is.String()) == adoptAfter || enough
 	}
 	d.arrivals = d.arrivals[:0]
 	if enough {
@@ -163,28 +149,6 @@ func (d *Decoder) hasOwn(name string, direct bool) bool {
 	return direct || slices.ContainsFunc(d.list, func(f field) bool { return string(f.name) == name && f.kind != null })
 }
 
-// arrive counts a field, and returns the number of records that have had it.
-func (s *Schema) arrive(a arrival) int {
-	for i := range s.Arriving {
-		if f := &s.Arriving[i]; f.Name == a.name {
-			if f.Type != a.is.String() {
-				f.Type, f.Records = a.is.String(), 0
-			}
-			f.Records++
-			return f.Records
-		}
-	}
-	if len(s.Arriving) < mostArriving {
-		s.Arriving = append(s.Arriving, Arriving{a.name, a.is.String(), 1})
-		return 1
-	}
-	for i := range s.Arriving {
-		s.Arriving[i].Records--
-	}
-	s.Arriving = slices.DeleteFunc(s.Arriving, func(f Arriving) bool { return f.Records == 0 })
-	return 0
-}
-
 // adopt appends the fields of s that have arrived to its columns. Fields that have come half
 // as often come with them: as a rule, they came together, and some are not in every record.
 func (d *Decoder) adopt(s *Schema) {
@@ -192,9 +156,9 @@ func (d *Decoder) adopt(s *Schema) {
 	if d.types == nil {
 		d.types = make([]learner.ColumnType, len(s.Columns))
 	}
-	var rest []Arriving
+	var rest []schema.Arriving
 	for _, f := range s.Arriving {
-		is, err := ParseColumnType(f.Type)
+		is, err := schema.ParseType(f.Type)
 		if err != nil || f.Records < adoptAfter/2 || len(s.Columns) >= d.config.MaxColumns {
 			rest = append(rest, f)
 			continue
@@ -207,7 +171,7 @@ func (d *Decoder) adopt(s *Schema) {
 	}
 	s.Arriving = rest
 	d.setTypes(d.types)
-	s.Types = schemaTypes(d.types)
+	s.Types = schema.TypeNames(d.types)
 	d.schema = s
 	d.mayRename(len(d.x))
 	clear(d.column)
@@ -234,4 +198,36 @@ func (d *Decoder) Adopted() (names []string, renames [][2]int) {
 	names, renames = d.adopted, d.renames
 	d.adopted, d.renames = nil, nil
 	return names, renames
+}
+
+// mostRenames bounds the pairs of columns that are looked at after an adoption. Nearly all of
+// them end with the first records, which have both columns.
+const mostRenames = 1024
+
+// mayRename notes which columns the record at hand lacks while others of their type, from index
+// first on, have arrived. A pair or a window is made of a field by its name, which stays.
+func (d *Decoder) mayRename(first int) {
+	if !d.config.Renames {
+		return
+	}
+	for i, x := range d.x[:first] {
+		name := d.schema.Columns[i]
+		if x == x || d.config.isPaired(name) || d.config.isWindowField(name, false) {
+			continue
+		}
+		for j := first; j < len(d.schema.Columns) && len(d.renames) < mostRenames; j++ {
+			if alike(d.typeOf(i), d.typeOf(j)) {
+				d.renames = append(d.renames, [2]int{i, j})
+			}
+		}
+	}
+}
+
+// alike reports whether columns of two types have the same values, so that one can be read in
+// the place of the other.
+func alike(a, b learner.ColumnType) bool {
+	special := func(t learner.ColumnType) bool {
+		return isPart(t) || t == learner.SourceColumn || t == learner.UnknownColumn
+	}
+	return !special(a) && !special(b) && a.Values() == b.Values()
 }

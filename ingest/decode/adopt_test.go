@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -75,7 +76,7 @@ func TestColumnsAreAdoptedAtARecord(t *testing.T) {
 		if want := []string{"numeric", "boolean", "category", "category"}; !slices.Equal(s.Types, want) {
 			t.Errorf("types %q, want %q", s.Types, want)
 		}
-		if want := []Arriving{{"rare", "numeric", 40}}; !slices.Equal(s.Arriving, want) {
+		if want := []schema.Arriving{{Name: "rare", Type: "numeric", Records: 40}}; !slices.Equal(s.Arriving, want) {
 			t.Errorf("%v arrive, want %v", s.Arriving, want)
 		}
 	}
@@ -137,7 +138,7 @@ func TestArrivingFieldsAreBounded(t *testing.T) {
 		if _, err := d.Decode([]byte(v + "}")); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(d.Schema().Arriving); n > mostArriving {
+		if n := len(d.Schema().Arriving); n > schema.MaxArriving {
 			t.Fatalf("%d fields arrive", n)
 		}
 	}
@@ -217,7 +218,7 @@ func restarted(t *testing.T, c Config, s Schema) *Decoder {
 // that it had, and a scorer has no others.
 func TestFieldsOfPairsAndWindowsKeepTheirTypes(t *testing.T) {
 	for _, change := range []func(*Config){
-		func(c *Config) { c.Types = map[string]string{"a*b": Pair} },
+		func(c *Config) { c.Types = map[string]string{"a*b": schema.Pair} },
 		func(c *Config) { c.Windows = []Window{{Key: "b", Of: "a", Over: []string{"1h"}}} },
 		func(c *Config) { c.Windows = []Window{{Key: "b", Distinct: "a", Over: []string{"1h"}}} },
 		func(c *Config) { c.Windows = []Window{{Key: "b", Time: "a", Over: []string{"1h"}}} },

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // A column that a record lacks is read from the field that it is called by now; its own value
@@ -11,7 +13,7 @@ import (
 func TestARenamedColumnIsReadFromItsField(t *testing.T) {
 	schema := Schema{
 		Columns: []string{"a", "b", "k"}, Task: "regression", Types: []string{"numeric", "numeric", "category"},
-		Aliases: []Alias{{Column: "a", Field: "new", Type: "numeric"}, {Column: "k", Field: "o.kind", Type: "category"}},
+		Aliases: []schema.Alias{{Column: "a", Field: "new", Type: "numeric"}, {Column: "k", Field: "o.kind", Type: "category"}},
 	}
 	c := adopting
 	c.Fixed, c.Depth = true, MaxDepth
@@ -64,7 +66,7 @@ func mustRow(t *testing.T, d *Decoder, record string) []float64 {
 func TestARenamedColumnIsReadAsByTheLearner(t *testing.T) {
 	whole := Schema{Columns: []string{"a", "b", "new"}, Task: "regression"}
 	of := whole.First(2)
-	of.Aliases = []Alias{{Column: "a", Field: "new", Type: "numeric", Step: 3}}
+	of.Aliases = []schema.Alias{{Column: "a", Field: "new", Type: "numeric", Step: 3}}
 	b, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +109,7 @@ func TestARenamedColumnIsReadAsByTheLearner(t *testing.T) {
 
 // Aliases that no learner can have are errors.
 func TestAnImpossibleAliasIsAnError(t *testing.T) {
-	for name, all := range map[string][]Alias{
+	for name, all := range map[string][]schema.Alias{
 		"no column":    {{Column: "c", Field: "new", Type: "numeric"}},
 		"a column":     {{Column: "a", Field: "b", Type: "numeric"}},
 		"another type": {{Column: "a", Field: "new", Type: "category"}},
@@ -125,7 +127,7 @@ func TestAnImpossibleAliasIsAnError(t *testing.T) {
 // those that it lacks, with others of their type, but for fields that a pair or a window needs.
 func TestColumnsThatMayBeRenamed(t *testing.T) {
 	c := adopting
-	c.Renames, c.Types = true, map[string]string{"k*m": Pair}
+	c.Renames, c.Types = true, map[string]string{"k*m": schema.Pair}
 	d, err := New(c, Schema{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // BenchmarkColumns decodes records of 50 columns: 20 numbers, 4 booleans, 22 categories and
@@ -53,7 +54,7 @@ func BenchmarkColumns(b *testing.B) {
 
 // BenchmarkNgrams hashes a text of 20 words.
 func BenchmarkNgrams(b *testing.B) {
-	x, text := make([]float64, textBuckets), []byte(strings.Repeat("late Again, the train was ", 4))
+	x, text := make([]float64, schema.TextBuckets), []byte(strings.Repeat("late Again, the train was ", 4))
 	b.SetBytes(int64(len(text)))
 	for range b.N {
 		ngram.Hash(x, text)

@@ -2,12 +2,16 @@ package decode
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -18,7 +22,7 @@ func (d *Decoder) typed() bool {
 }
 
 func (d *Decoder) ignores(name []byte) bool {
-	return isExcluded(d.config.Types[string(name)]) && !d.config.isSource(string(name))
+	return schema.IsExcluded(d.config.Types[string(name)]) && !d.config.isSource(string(name))
 }
 
 // firstType returns the type that a column has before its first value.
@@ -26,8 +30,8 @@ func (d *Decoder) firstType(name string) learner.ColumnType {
 	if t, ok := d.windowType(name); ok {
 		return t
 	}
-	if t, ok := d.config.Types[name]; ok && t != Pair {
-		known, _ := ParseColumnType(t)
+	if t, ok := d.config.Types[name]; ok && t != schema.Pair {
+		known, _ := schema.ParseType(t)
 		return known
 	}
 	if t, ok := d.partType(name); ok {
@@ -60,7 +64,7 @@ func (d *Decoder) useTypes(s *Schema) error {
 	d.setTypes(types)
 	for i, name := range s.Columns {
 		if t, declared := d.config.Types[name]; declared && d.typeOf(i).String() != t && d.typeOf(i) != learner.SourceColumn {
-			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", quote(name), t, d.typeOf(i))
+			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", excerpt.Quote(name), t, d.typeOf(i))
 		}
 	}
 	return nil
@@ -121,7 +125,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		if seconds, ok := format.Parse(v.text); ok {
 			return seconds, t, nil
 		}
-		return 0, t, bad("columns", "%s is %v, want a time as %v", quote(name), v, format)
+		return 0, t, bad("columns", "%s is %v, want a time as %v", excerpt.Quote(name), v, format)
 	case is == learner.TimeColumn && (v.kind == text || v.kind == num):
 		return d.time(name, t, v)
 	}
@@ -151,9 +155,9 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 		}
 		return 0, t, nil
 	case v.kind == absent && !d.typed():
-		return 0, t, bad("columns", "%s is missing", quote(name))
+		return 0, t, bad("columns", "%s is missing", excerpt.Quote(name))
 	case v.kind == absent:
-		return 0, t, bad("columns", "%s is missing, want %s", quote(name), wanted[t.Values()])
+		return 0, t, bad("columns", "%s is missing, want %s", excerpt.Quote(name), wanted[t.Values()])
 	}
 	return 0, t, wrongType(name, v, t)
 }
@@ -177,5 +181,60 @@ func typeOfValue(v value) learner.ColumnType {
 var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z", "a number, text, a boolean or a time", "text"}
 
 func wrongType(name []byte, v value, t learner.ColumnType) *Error {
-	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t.Values()])
+	return bad("columns", "%s is %v, want %s", excerpt.Quote(name), v, wanted[t.Values()])
+}
+
+// Look makes Hint know what the values of the next records look like.
+func (d *Decoder) Look() { d.looks = hints.New() }
+
+// look counts the values of d.list.
+func (d *Decoder) look() {
+	if !d.looks.NextRow() {
+		return
+	}
+	for _, f := range d.list {
+		switch f.kind {
+		case num:
+			d.looks.Number(f.name, f.num, f.value.text)
+		case text:
+			d.looks.Text(f.name, f.value.text)
+		}
+	}
+}
+
+// Hint returns which type the values of a field, of type typ, look as if they should rather
+// have; empty if they do not, or without Look.
+func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
+
+// checkTypes checks the declared types of c.
+func (c *Config) checkTypes() error {
+	since := ""
+	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
+		t := c.Types[name]
+		if schema.BaseType(t) == learner.SinceColumn.String() {
+			if since != "" {
+				return fmt.Errorf("input.columns: %s and %s are both of type %s: want at most one", excerpt.Quote(since), excerpt.Quote(name), t)
+			}
+			since = name
+		}
+		if t == schema.Pair {
+			if err := c.checkPair(name); err != nil {
+				return err
+			}
+		}
+		if schema.IsColumn(t) {
+			if _, err := schema.ParseType(t); err != nil {
+				return fmt.Errorf("input.columns: %s: %w", excerpt.Quote(name), err)
+			}
+		} else if slices.Contains(c.Columns, name) {
+			return fmt.Errorf("input.columns: %s is both a column and of type %s", excerpt.Quote(name), t)
+		}
+	}
+	return nil
+}
+
+// plain reports whether every column is a field with a number, and nothing else is made of
+// the fields of a record.
+func (d *Decoder) plain() bool {
+	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil && d.aliases == nil
 }

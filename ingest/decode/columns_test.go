@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -74,7 +75,7 @@ func TestNumericColumnsHaveNoTypes(t *testing.T) {
 }
 
 func TestDeclaredTypesAreKept(t *testing.T) {
-	c := Config{Label: "y", Missing: "impute", Types: map[string]string{"code": "category", "at": "time", "note": Ignored}}
+	c := Config{Label: "y", Missing: "impute", Types: map[string]string{"code": "category", "at": "time", "note": schema.Ignored}}
 	d := mustNew(t, c, Schema{})
 	row, err := d.Decode([]byte(`{"code":7.0,"at":60,"amount":2,"note":{"any":"thing"},"y":1}`))
 	if err != nil || !slices.Equal(row.X, []float64{2, 60, key("7")}) {
@@ -140,7 +141,7 @@ func FuzzTypes(f *testing.F) {
 		f.Add(fmt.Sprintf(`{"a":%s,"b":%s,"y":1}`, pick(), pick()), fmt.Sprintf(`{"b":%s,"a":%s,"y":1}`, pick(), pick()))
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
-		for _, c := range []Config{inferred, {Infer: true, Missing: "zero", Unknown: "ignore"}, {Label: "y", Missing: "impute", Types: map[string]string{"a": "time", "b": "category", "c": Ignored}}, nested, {Infer: true, Missing: "impute", Unknown: "ignore", Depth: MaxDepth, MaxColumns: 5, Types: map[string]string{"a.0": "category", "b": ID}}} {
+		for _, c := range []Config{inferred, {Infer: true, Missing: "zero", Unknown: "ignore"}, {Label: "y", Missing: "impute", Types: map[string]string{"a": "time", "b": "category", "c": schema.Ignored}}, nested, {Infer: true, Missing: "impute", Unknown: "ignore", Depth: MaxDepth, MaxColumns: 5, Types: map[string]string{"a.0": "category", "b": schema.ID}}} {
 			d := mustNew(t, c, Schema{})
 			for _, record := range []string{first, second, first} {
 				before := d.Schema()

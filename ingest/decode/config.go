@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -154,17 +155,8 @@ func (c Config) Effective() (Config, error) {
 	case c.Task < learner.Auto || c.Task > learner.Novelty:
 		return c, fmt.Errorf("unknown task %d", int(c.Task))
 	}
-	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
-	for i, name := range names {
-		if name != "" && slices.Contains(names[:i], name) {
-			return c, fmt.Errorf("input.label, input.key and input.weight must differ, but two are %q", name)
-		}
-		if name != "" && slices.Contains(c.Columns, name) {
-			return c, fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
-		}
-	}
-	if slices.Contains(c.Labels, "") {
-		return c, fmt.Errorf("input.label has a field without a name")
+	if err := c.checkRoles(); err != nil {
+		return c, err
 	}
 	if c.Sparse {
 		declared := func(name string) bool { return c.Types[name] != "" }
@@ -191,8 +183,8 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Columns != nil {
 		c.Columns = slices.Clone(c.Columns)
-		order(c.Columns)
-		if twice, ok := repeated(c.Columns); ok {
+		schema.Order(c.Columns)
+		if twice, ok := schema.Repeated(c.Columns); ok {
 			return c, fmt.Errorf("input.columns: duplicate column %q", twice)
 		}
 		if len(c.Columns) == 0 || len(c.Columns) > c.MaxColumns {
@@ -200,6 +192,23 @@ func (c Config) Effective() (Config, error) {
 		}
 	}
 	return c, c.checkWindows()
+}
+
+// checkRoles checks the fields that have a role.
+func (c *Config) checkRoles() error {
+	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
+	for i, name := range names {
+		if name != "" && slices.Contains(names[:i], name) {
+			return fmt.Errorf("input.label, input.key and input.weight must differ, but two are %q", name)
+		}
+		if name != "" && slices.Contains(c.Columns, name) {
+			return fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
+		}
+	}
+	if slices.Contains(c.Labels, "") {
+		return fmt.Errorf("input.label has a field without a name")
+	}
+	return nil
 }
 
 // AsJSON returns c for the same records written as JSON.
@@ -238,7 +247,7 @@ func (c *Config) checkLate() error {
 		return errors.New("input.labels: on_timeout and field are for one label: want drop, and no field, with several fields in input.label")
 	}
 	if _, declared := c.Types[path]; field && !declared && !slices.Contains(c.Columns, path) && path != c.Key {
-		types := map[string]string{path: ID}
+		types := map[string]string{path: schema.ID}
 		maps.Copy(types, c.Types)
 		c.Types = types
 	}

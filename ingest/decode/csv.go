@@ -3,14 +3,12 @@ package decode
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
-	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -35,101 +33,10 @@ type csvRows struct {
 	key, w     int      // likewise
 	textLabels bool
 	types      []learner.ColumnType // of each column, as far as the first rows tell
-	comma      byte
-	values     []float64 // of the inputs of a row that split has read
-	scanned    bool      // it has read the last row
-	place      []int     // of each column among the inputs, -1 for others; nil if they are not the columns of placed
+	values     []float64            // of the inputs of a row that split has read
+	scanned    bool                 // it has read the last row
+	numbers    csvline.Numbers      // without places if the inputs are not the columns of placed
 	placed     *Schema
-}
-
-func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
-	head, _ := l.From.Peek(source.HeadBytes)
-	comma := separator(head)
-	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, comma: byte(comma)}
-	header, _, err := c.in.Read()
-	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	c.header = make([]string, len(header))
-	c.names = make([][]byte, len(header))
-	for i, name := range header {
-		name = strings.TrimSpace(name)
-		switch {
-		case name == "":
-			return nil, fmt.Errorf("column %d has no name in the header", i+1)
-		case !utf8.ValidString(name):
-			return nil, fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, quote(name))
-		case slices.Contains(c.header[:i], name):
-			return nil, fmt.Errorf("two columns are named %s", quote(name))
-		}
-		c.header[i], c.names[i] = name, []byte(name)
-	}
-	cfg := d.config
-	labels := cfg.Labels
-	if cfg.Label != "" {
-		labels = []string{cfg.Label}
-	}
-	for _, name := range labels {
-		y, err := c.find(name, "label")
-		if err != nil && !cfg.NoLabel {
-			return nil, err
-		}
-		c.ys = append(c.ys, y)
-	}
-	if labels == nil {
-		y := slices.Index(c.header, "y")
-		switch label := slices.Index(c.header, "label"); {
-		case y < 0:
-			y = label
-		case label >= 0:
-			return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
-		}
-		c.ys = []int{y}
-		if y < 0 && !cfg.NoLabel && cfg.Task != learner.Novelty {
-			if len(header) == 1 {
-				return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", quote(header[0]))
-			}
-			return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", some(c.header))
-		}
-	}
-	if c.key, err = c.find(cfg.Key, "key"); err != nil {
-		return nil, err
-	}
-	if c.w, err = c.find(cfg.Weight, "weight"); err != nil {
-		return nil, err
-	}
-	if err := c.checkDeclared(); err != nil {
-		return nil, err
-	}
-	inputs := len(header)
-	for _, i := range append([]int{c.key, c.w}, c.ys...) {
-		if i >= 0 {
-			c.names[i] = nil
-			inputs--
-		}
-	}
-	if inputs == 0 {
-		return nil, errors.New("no input columns")
-	}
-	if inputs > cfg.MaxColumns {
-		return nil, fmt.Errorf("%d inputs, the limit is %d", inputs, cfg.MaxColumns)
-	}
-	return c, nil
-}
-
-// find gives the column that a configured name means, -1 if none is configured.
-func (c *csvRows) find(name, what string) (int, error) {
-	if name == "" {
-		return -1, nil
-	}
-	if i := slices.Index(c.header, name); i >= 0 {
-		return i, nil
-	}
-	hint := ""
-	if near := spell.Nearest(name, c.header); near != "" {
-		hint = fmt.Sprintf(" (did you mean %s?)", quote(near))
-	}
-	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", quote(name), what, hint, some(c.header))
 }
 
 func (c *csvRows) read() (line, error) {
@@ -148,18 +55,15 @@ func (c *csvRows) read() (line, error) {
 		return l, nil
 	}
 	for i, s := range cells {
-		if n := len(s); n > 0 && (!graphic(s[0]) || !graphic(s[n-1])) {
+		if n := len(s); n > 0 && (!csvline.Graphic(s[0]) || !csvline.Graphic(s[n-1])) {
 			cells[i] = strings.TrimSpace(s)
 		}
 		if !c.in.Valid && !utf8.ValidString(s) {
-			l.err = bad("csv", "column %s: %s is not valid UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", quote(c.header[i]), quote(s))
+			l.err = bad("csv", "column %s: %s is not valid UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", excerpt.Quote(c.header[i]), excerpt.Quote(s))
 		}
 	}
 	return l, nil
 }
-
-// graphic reports whether a byte is an ASCII character that is no space.
-func graphic(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
 
 // unreadable returns the row that has an error in its quotes, or the error of the stream.
 func unreadable(err error) (line, error) {
@@ -229,20 +133,6 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 	return row, err
 }
 
-// advise adds what a person with a file can do.
-func advise(err *Error) *Error {
-	if err.Stage != "columns" {
-		return err
-	}
-	switch {
-	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
-		return bad(err.Stage, "%s: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
-	case strings.Contains(err.Reason, "is null"):
-		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
-	}
-	return err
-}
-
 func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 	var err *Error
 	put := func(name string, v value) {
@@ -290,4 +180,70 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
 	}
 	return append(dst, '}'), err
+}
+
+// direct puts the cells of a row whose inputs are the columns, all numbers, into Decoder.x at
+// once. It reports false if the row has something else, which is then read in the other way.
+func (c *csvRows) direct(cells []string) bool {
+	d := c.d
+	if !c.isPlaced() {
+		return false
+	}
+	n := len(d.schema.Columns)
+	if cap(d.x) < n {
+		d.x = make([]float64, n)
+	}
+	if !c.numbers.Cells(cells, d.x[:n]) {
+		return false
+	}
+	d.x = d.x[:n]
+	return true
+}
+
+// split is direct for a line whose cells have not been found.
+func (c *csvRows) split(line string, cells []string) []string {
+	if !c.isPlaced() {
+		return nil
+	}
+	n := len(c.d.schema.Columns)
+	if cap(c.values) < n {
+		c.values = make([]float64, n)
+	}
+	c.values = c.values[:n]
+	cells = c.numbers.Line(line, cells, c.values)
+	c.scanned = cells != nil
+	return cells
+}
+
+// isPlaced reports whether all inputs are columns with numbers, and finds their places.
+func (c *csvRows) isPlaced() bool {
+	if !c.d.plain() {
+		return false
+	}
+	if c.placed != c.d.schema {
+		c.placed, c.numbers.Place = c.d.schema, c.places()
+	}
+	return c.numbers.Place != nil
+}
+
+// places returns the column of the schema that each column of the file is, -1 for those that
+// are not inputs, or nil unless every column of the schema is there once.
+func (c *csvRows) places() []int {
+	place, inputs := make([]int, len(c.names)), 0
+	for i, name := range c.names {
+		place[i] = -1
+		if name == nil {
+			continue
+		}
+		k, ok := c.d.column[string(name)]
+		if !ok {
+			return nil
+		}
+		place[i] = k
+		inputs++
+	}
+	if inputs != len(c.d.schema.Columns) {
+		return nil
+	}
+	return place
 }

@@ -8,7 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/ingest/join"
@@ -90,6 +92,8 @@ type Decoder struct {
 	adopted  []string  // since Adopted was called
 	renames  [][2]int  // likewise
 	aliases  []aliased
+
+	renamed map[string][]byte // columns by the fields that they are read from, see Rename
 }
 
 // A field is an input by name.
@@ -117,7 +121,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 		return nil, err
 	}
 	d := &Decoder{format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
-	d.formats, c.Types = timeFormats(c.Types)
+	d.formats, c.Types = schema.TimeFormats(c.Types)
 	d.config = c
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
@@ -154,7 +158,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	}
 	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers, Arriving: s.Arriving, Aliases: s.Aliases}
 	if known == 0 {
-		d.schema.Types = schemaTypes(d.firstTypes(s.Columns))
+		d.schema.Types = schema.TypeNames(d.firstTypes(s.Columns))
 	}
 	if err := d.useTypes(d.schema); err != nil {
 		return nil, err
@@ -166,6 +170,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {
 		return nil, fmt.Errorf("schema: duplicate column or class")
 	}
+	d.setRenames()
 	return d, d.setAliases(s.Aliases)
 }
 
@@ -224,6 +229,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 		return Row{}, err
 	}
 	if d.tables != nil {
+		d.rename() // tables are joined by the columns
 		if err := d.enrich(&r); err != nil {
 			return Row{}, err
 		}
@@ -247,11 +253,14 @@ func isNamed(name, configured, usual string) bool {
 func (d *Decoder) row(r record) (row Row, err *Error) {
 	if r.other > 0 {
 		if d.config.Unknown != "ignore" {
-			return row, bad("columns", "unknown field %s", quote(r.otherName))
+			return row, bad("columns", "unknown field %s", excerpt.Quote(r.otherName))
 		}
 		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
+	if d.renamed != nil && r.form != settled {
+		d.rename()
+	}
 	if d.config.Sparse {
 		err = d.hash(r.form)
 	} else if r.form == settled {
@@ -333,3 +342,9 @@ func (d *Decoder) ByTime() bool { return d.config.ByTime }
 
 // KeyField returns the field that has the key of a record, empty for none.
 func (d *Decoder) KeyField() string { return d.config.Key }
+
+// Schema is what the records so far have determined.
+type Schema = schema.Schema
+
+// Writer is a schema of a registry with which records are written.
+type Writer = schema.Writer

@@ -3,7 +3,9 @@ package decode
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // Error is the reason why a record is not learned. The text is short and printable
@@ -20,30 +22,20 @@ func bad(stage, format string, args ...any) *Error {
 }
 
 // of adds the name of the field in which the JSON is invalid.
-func (e *Error) of(name []byte) *Error { return bad(e.Stage, "%s: %s", quote(name), e.Reason) }
+func (e *Error) of(name []byte) *Error { return bad(e.Stage, "%s: %s", excerpt.Quote(name), e.Reason) }
 
-// quoteBytes is the number of bytes of a record that a message shows.
-const quoteBytes = 64
-
-// quote quotes text from a record, truncated to fit a message.
-func quote[T string | []byte](s T) string {
-	b := []byte(s)
-	if len(b) <= quoteBytes {
-		return fmt.Sprintf("%q", b)
+// advise adds what a person with a file can do.
+func advise(err *Error) *Error {
+	if err.Stage != "columns" {
+		return err
 	}
-	b = b[:quoteBytes]
-	for len(b) > 0 && !utf8.Valid(b) && len(b) > quoteBytes-utf8.UTFMax {
-		b = b[:len(b)-1]
+	switch {
+	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
+		return bad(err.Stage, "%s: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
+	case strings.Contains(err.Reason, "is null"):
+		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
-	return fmt.Sprintf("%q…", b)
-}
-
-// literal returns a number or a boolean as the record has it, truncated to fit a message.
-func literal(b []byte) string {
-	if len(b) <= quoteBytes {
-		return string(b)
-	}
-	return string(b[:quoteBytes]) + "…"
+	return err
 }
 
 // LineError is the error of one row of a file.
@@ -58,12 +50,3 @@ func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.Fil
 func (e *LineError) Unwrap() error { return e.Err }
 
 func (f *File) lineError(err *Error) error { return &LineError{f.name, f.now.number, err} }
-
-// some of a list of names, for a message.
-func some(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
-	}
-	return strings.Join(names, ", ")
-}

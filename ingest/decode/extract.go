@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 )
 
@@ -96,7 +97,7 @@ func KeyAt(b []byte, path string) ([]byte, error) {
 	case (v.kind == text || v.kind == num) && len(v.text) > 0:
 		return v.text, nil
 	}
-	return nil, bad("key", "%s is %v, want text or a number", quote(path), v)
+	return nil, bad("key", "%s is %v, want text or a number", excerpt.Quote(path), v)
 }
 
 // TimeAt returns the time at a path of a JSON record, in milliseconds since 1970: a text such
@@ -114,7 +115,7 @@ func TimeAt(b []byte, path string) (int64, error) {
 		seconds /= 1000
 	}
 	if !ok || math.Abs(seconds) > 1e12 {
-		return 0, bad("time", "%s is %v, want a time such as 2006-01-02T15:04:05Z, or the seconds or milliseconds since 1970", quote(path), v)
+		return 0, bad("time", "%s is %v, want a time such as 2006-01-02T15:04:05Z, or the seconds or milliseconds since 1970", excerpt.Quote(path), v)
 	}
 	return int64(math.Round(seconds * 1000)), nil
 }

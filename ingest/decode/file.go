@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
@@ -184,7 +185,7 @@ func (f *File) look() error {
 	different := map[string]bool{}
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
-		if l.err != nil || s == "" || f.d.typed() && isMissing(s) { // a class of such a name needs others that are text
+		if l.err != nil || s == "" || f.d.typed() && csvline.IsMissing(s) { // a class of such a name needs others that are text
 			continue
 		}
 		labels++
@@ -332,3 +333,9 @@ func (f *File) Header() []string {
 	}
 	return nil
 }
+
+// Look does what that of a Decoder does.
+func (f *File) Look() { f.d.Look() }
+
+// Hint does what that of a Decoder does.
+func (f *File) Hint(name, typ string) string { return f.d.Hint(name, typ) }

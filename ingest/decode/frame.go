@@ -11,14 +11,6 @@ import (
 // first bytes of the value.
 const SchemaHeader = framing.Header
 
-// A Writer is a schema of a registry with which records are written. The text is all that
-// there is to know of it: it refers to no other schema.
-type Writer struct {
-	ID   string `json:"id"`   // a number, or a GUID
-	Type string `json:"type"` // AVRO, PROTOBUF or JSON
-	Text string `json:"text"` // of PROTOBUF, a FileDescriptorSet whose last file is the schema, in base64
-}
-
 // Bounds of the schemas that a Schema remembers.
 const (
 	MaxWriters     = 1000

@@ -4,14 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // FuzzColumns decodes records whose fields are declared to have any type. Each row has the
 // columns of the schema, an error leaves the schema as it was, and a decoder that continues
 // from the schema reads the record again as the same row.
 func FuzzColumns(f *testing.F) {
-	names := append([]string{""}, ID, Ignored)
-	for _, t := range declarable {
+	names := append([]string{""}, schema.ID, schema.Ignored)
+	for _, t := range schema.Declarable {
 		names = append(names, t.String())
 	}
 	for i, s := range []string{
@@ -33,7 +35,7 @@ func FuzzColumns(f *testing.F) {
 			}
 		}
 		if mode&64 != 0 {
-			config.Types["a*b"] = Pair
+			config.Types["a*b"] = schema.Pair
 		}
 		d, err := New(config, Schema{})
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -13,7 +15,7 @@ func (d *Decoder) columnName(columns []string, i int) string {
 	if columns == nil {
 		columns = d.schema.Columns
 	}
-	return quote(columns[i])
+	return excerpt.Quote(columns[i])
 }
 
 // written returns the value v of input i, as the record has it if no float64 is so large.
@@ -48,7 +50,7 @@ func (d *Decoder) settle(columns []string, task learner.Task, class string) {
 		d.setTypes(types)
 		d.fresh = d.fresh[:0]
 	}
-	s.Types = schemaTypes(d.types)
+	s.Types = schema.TypeNames(d.types)
 	if d.task == learner.Auto {
 		d.task = task
 		s.Task = task.String()
@@ -64,11 +66,19 @@ func (d *Decoder) setColumns(columns []string) {
 	for i, name := range columns {
 		d.column[name] = i
 	}
-	d.dense = indexed(columns)
+	d.dense = schema.Indexed(columns)
 	d.setInner(columns)
 	d.setParts(columns)
 	d.seen = make([]uint32, len(columns))
 	d.now = 0
+}
+
+// nextRow makes no column seen.
+func (d *Decoder) nextRow() {
+	if d.now++; d.now == 0 { // it has wrapped
+		clear(d.seen)
+		d.now = 1
+	}
 }
 
 // byIndex checks d.x.
@@ -87,7 +97,7 @@ func (d *Decoder) byIndex() (columns []string, err *Error) {
 		}
 		return columns, d.typeIndices(columns)
 	case !d.dense:
-		return nil, bad("columns", "x is a list, but the columns have names, such as %s", quote(d.schema.Columns[0]))
+		return nil, bad("columns", "x is a list, but the columns have names, such as %s", excerpt.Quote(d.schema.Columns[0]))
 	case len(d.x) != want:
 		return nil, bad("columns", "x has %d values, want %d", len(d.x), want)
 	}
@@ -104,8 +114,8 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 		return nil
 	}
 	for i, v := range d.x {
-		if is := d.config.Types[columns[i]]; isExcluded(is) {
-			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
+		if is := d.config.Types[columns[i]]; schema.IsExcluded(is) {
+			return bad("columns", "%s is declared as %s, but in a list x every value is an input", excerpt.Quote(columns[i]), is)
 		}
 		t := d.firstType(columns[i])
 		if len(d.schema.Columns) > 0 {
@@ -141,17 +151,17 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
 	for i, f := range d.list {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
-			return nil, bad("json", "duplicate field %s", quote(f.name))
+			return nil, bad("json", "duplicate field %s", excerpt.Quote(f.name))
 		}
 		if d.outer[string(f.name)] {
-			return nil, bad("json", "duplicate field %s", quote(f.name))
+			return nil, bad("json", "duplicate field %s", excerpt.Quote(f.name))
 		}
 		_, part := d.partType(string(f.name))
 		switch {
 		case d.ignores(f.name), d.config.isSource(string(f.name)):
 		case part && d.config.Unknown == "ignore":
 		case part:
-			return nil, bad("columns", "unknown field %s", quote(f.name))
+			return nil, bad("columns", "unknown field %s", excerpt.Quote(f.name))
 		case f.kind == num, f.kind == instant, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
@@ -162,7 +172,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	if len(columns) == 0 {
 		return nil, bad("columns", "no inputs")
 	}
-	order(columns)
+	schema.Order(columns)
 	if err := d.lacks(columns); err != nil {
 		return nil, err
 	}
@@ -172,7 +182,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	place := make(map[string]int, len(columns))
 	for i, name := range columns {
 		if _, twice := place[name]; twice {
-			return nil, bad("columns", "field %s has the name of a part of another", quote(name))
+			return nil, bad("columns", "field %s has the name of a part of another", excerpt.Quote(name))
 		}
 		place[name] = i
 	}
@@ -193,7 +203,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 
 func (d *Decoder) notInput(f field) *Error {
 	if d.config.Depth > 0 && f.kind >= object && d.config.Types[string(f.name)] == "" {
-		return bad("columns", "%s is %v, nested deeper than %d levels", quote(f.name), f.value, d.config.Depth)
+		return bad("columns", "%s is %v, nested deeper than %d levels", excerpt.Quote(f.name), f.value, d.config.Depth)
 	}
 	return wrongType(f.name, f.value, d.firstType(string(f.name)))
 }
@@ -201,10 +211,7 @@ func (d *Decoder) notInput(f field) *Error {
 // byName puts d.list into d.x by the columns of the schema.
 func (d *Decoder) byName() *Error {
 	columns := d.schema.Columns
-	if d.now++; d.now == 0 { // it has wrapped
-		clear(d.seen)
-		d.now = 1
-	}
+	d.nextRow()
 	if cap(d.x) < len(columns) {
 		d.x = make([]float64, len(columns))
 	}
@@ -220,12 +227,12 @@ func (d *Decoder) byName() *Error {
 			var ok bool
 			if i, ok = d.texts[string(f.name)]; ok {
 				if d.seen[i] == d.now {
-					return bad("json", "duplicate field %s", quote(f.name))
+					return bad("json", "duplicate field %s", excerpt.Quote(f.name))
 				}
-				for j := range textBuckets {
+				for j := range schema.TextBuckets {
 					d.seen[i+j] = d.now
 				}
-				given += textBuckets
+				given += schema.TextBuckets
 				if err := d.putText(f.name, i, f.value); err != nil {
 					return err
 				}
@@ -243,14 +250,14 @@ func (d *Decoder) byName() *Error {
 					continue
 				}
 				if d.inner[string(f.name)] {
-					return bad("columns", "%s is %v, want an object or a list", quote(f.name), f.value)
+					return bad("columns", "%s is %v, want an object or a list", excerpt.Quote(f.name), f.value)
 				}
-				return bad("columns", "unknown field %s", quote(f.name))
+				return bad("columns", "unknown field %s", excerpt.Quote(f.name))
 			}
 			d.guess[k] = i
 		}
 		if d.seen[i] == d.now {
-			return bad("json", "duplicate field %s", quote(f.name))
+			return bad("json", "duplicate field %s", excerpt.Quote(f.name))
 		}
 		d.seen[i] = d.now
 		given++

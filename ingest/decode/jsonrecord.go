@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -112,7 +113,7 @@ func (d *Decoder) dropIgnored() {
 // take reads a field that may come once.
 func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
 	if to.kind != absent {
-		return bad("json", "%s is a second %s", quote(key), what)
+		return bad("json", "%s is a second %s", excerpt.Quote(key), what)
 	}
 	*to, err = s.value()
 	return err

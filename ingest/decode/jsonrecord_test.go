@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 var nested = Config{Label: "y", Infer: true, Missing: "impute", Unknown: "quarantine", Depth: 3}
@@ -57,13 +59,13 @@ func TestNestedValuesAreColumnsByPath(t *testing.T) {
 // Paths can be declared, an object or a list can be ignored whole, and an id is no input.
 func TestDeclaredPaths(t *testing.T) {
 	c := nested
-	c.Types = map[string]string{"code.7": "category", "raw": Ignored, "who.key": ID, "id": ID}
+	c.Types = map[string]string{"code.7": "category", "raw": schema.Ignored, "who.key": schema.ID, "id": schema.ID}
 	d := mustNew(t, c, Schema{})
 	row, err := d.Decode([]byte(`{"code":{"7":12},"raw":{"any":[{"thing":1}]},"id":17,"who":{"key":"k","size":3},"y":1}`))
 	if err != nil || !slices.Equal(row.X, []float64{key("12"), 3}) {
 		t.Errorf("%v, %v, %v", row.X, d.Schema().Columns, err)
 	}
-	if _, err := New(Config{Types: map[string]string{"id": ID}, Columns: []string{"id"}}, Schema{}); err == nil {
+	if _, err := New(Config{Types: map[string]string{"id": schema.ID}, Columns: []string{"id"}}, Schema{}); err == nil {
 		t.Error("a column that is also an id is not refused")
 	}
 }

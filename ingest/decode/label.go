@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -77,9 +78,9 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 		switch name := d.config.Labels[i]; {
 		case v.kind == absent || v.kind == null:
 		case v.kind != num:
-			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", quote(name), v, len(d.many))
+			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", excerpt.Quote(name), v, len(d.many))
 		case !(math.Abs(v.num) <= d.config.MaxAbs):
-			return l, bad("limits", "the label %s is %v, out of range ±%v", quote(name), v, d.config.MaxAbs)
+			return l, bad("limits", "the label %s is %v, out of range ±%v", excerpt.Quote(name), v, d.config.MaxAbs)
 		default:
 			d.more = append(d.more, v.num)
 		}
@@ -99,7 +100,7 @@ func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Err
 		case len(name) > maxClassName:
 			return l, "", bad("label", "class name of %d bytes, the limit is %d", len(name), maxClassName)
 		case len(d.schema.Classes) >= d.config.MaxClasses:
-			return l, "", bad("label", "%s would be class %d, but max_classes is %d", quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
+			return l, "", bad("label", "%s would be class %d, but max_classes is %d", excerpt.Quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
 		}
 		i, class = len(d.schema.Classes), string(name)
 	}
@@ -212,6 +213,7 @@ func (d *Decoder) LabelAlone(b []byte) bool {
 	err := s.members(func(key []byte) *Error {
 		name := string(key)
 		_, column := d.column[name]
+		column = column || d.renamed[name] != nil
 		switch {
 		case name == d.labelField():
 			found = s.peek() != 'n'

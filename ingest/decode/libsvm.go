@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/libsvm"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 )
 
@@ -24,7 +27,7 @@ func looksLikeLIBSVM(first []byte) bool {
 		return false
 	}
 	before, _, found := bytes.Cut(fields[1], []byte(":"))
-	_, numbered := index(string(before))
+	_, numbered := schema.Index(string(before))
 	return found && numbered
 }
 
@@ -46,24 +49,8 @@ type libsvmRows struct {
 	x          []value // the present row, for record
 }
 
-// split cuts a line into its label and the rest.
-func (s *libsvmRows) split(b []byte) (label, rest []byte) {
-	if i := bytes.IndexByte(b, '#'); i >= 0 {
-		b = b[:i]
-	}
-	b = bytes.TrimSpace(b)
-	i := bytes.IndexAny(b, " \t")
-	if i < 0 {
-		i = len(b)
-	}
-	if bytes.IndexByte(b[:i], ':') >= 0 {
-		return nil, b
-	}
-	return b[:i], b[i:]
-}
-
 func (s *libsvmRows) label(l line) string {
-	label, _ := s.split(l.text)
+	label, _ := libsvm.Split(l.text)
 	return string(label)
 }
 
@@ -76,13 +63,13 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	}
 	if len(d.schema.Columns) > 0 {
 		if !d.dense {
-			return fmt.Errorf("a LIBSVM file has numbered inputs, but the columns have names, such as %s", quote(d.schema.Columns[0]))
+			return fmt.Errorf("a LIBSVM file has numbered inputs, but the columns have names, such as %s", excerpt.Quote(d.schema.Columns[0]))
 		}
 		return nil
 	}
 	highest := 0
 	for _, l := range look {
-		if i, ok := highestIndex(l.text); ok {
+		if i, ok := libsvm.Highest(l.text); ok {
 			highest = max(highest, i)
 			continue
 		}
@@ -97,43 +84,31 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	if highest > d.config.MaxColumns {
 		return fmt.Errorf("index %d exceeds the limit of %d inputs", highest, d.config.MaxColumns)
 	}
-	schema := *d.schema
-	schema.Columns = make([]string, highest)
-	for i := range schema.Columns {
-		schema.Columns[i] = strconv.Itoa(i)
+	of := *d.schema
+	of.Columns = make([]string, highest)
+	for i := range of.Columns {
+		of.Columns[i] = strconv.Itoa(i)
 	}
-	d.setColumns(schema.Columns)
-	d.schema = &schema
+	d.setColumns(of.Columns)
+	d.schema = &of
 	return nil
 }
 
 // entries calls f with each index and value of a line.
 func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
-	_, b = s.split(b)
-	if !ascii(b) { // there may be other kinds of space
-		b = bytes.Join(bytes.Fields(b), []byte(" "))
-	}
-	for {
-		from := 0
-		for from < len(b) && b[from] <= ' ' && space[b[from]] {
-			from++
-		}
-		if from == len(b) {
+	_, b = libsvm.Split(b)
+	for b = libsvm.Spaced(b); ; {
+		var entry []byte
+		if entry, b = libsvm.Entry(b); entry == nil {
 			return nil
 		}
-		to := from
-		for to < len(b) && (b[to] > ' ' || !space[b[to]]) {
-			to++
-		}
-		entry := b[from:to]
-		b = b[to:]
 		before, after, ok := bytes.Cut(entry, []byte(":"))
 		if !ok || len(after) == 0 {
-			return bad("libsvm", "%s is not an index:value pair", quote(entry))
+			return bad("libsvm", "%s is not an index:value pair", excerpt.Quote(entry))
 		}
 		i, err := strconv.Atoi(unsafe.String(unsafe.SliceData(before), len(before)))
 		if err != nil || i < 1 {
-			return bad("libsvm", "%s: want an index that is a whole number from 1 on", quote(entry))
+			return bad("libsvm", "%s: want an index that is a whole number from 1 on", excerpt.Quote(entry))
 		}
 		if err := f(i, unsafe.String(unsafe.SliceData(after), len(after))); err != nil {
 			return err
@@ -145,10 +120,7 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error {
 	d := s.d
 	n := len(d.schema.Columns)
-	if d.now++; d.now == 0 { // it has wrapped
-		clear(d.seen)
-		d.now = 1
-	}
+	d.nextRow()
 	var beyond map[int]bool
 	return s.entries(l.text, func(i int, v string) *Error {
 		if i > n {
@@ -189,7 +161,12 @@ func (s *libsvmRows) named(l line) (record, *Error) {
 
 // labelOf returns the label of a line.
 func (s *libsvmRows) labelOf(l line) value {
-	label, _ := s.split(l.text)
+	label, _ := libsvm.Split(l.text)
+	return s.valueOf(label)
+}
+
+// valueOf returns the value of a label.
+func (s *libsvmRows) valueOf(label []byte) value {
 	return labelCell(unsafe.String(unsafe.SliceData(label), len(label)), s.textLabels)
 }
 
@@ -204,8 +181,9 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 	}
 	d := s.d
 	d.x = slices.Grow(d.x[:0], len(d.schema.Columns))[:len(d.schema.Columns)]
-	if label, ok := s.direct(l.text); ok {
-		return d.row(record{form: array, label: label})
+	d.nextRow()
+	if label, ok := libsvm.Numbers(l.text, d.x, d.seen, d.now); ok {
+		return d.row(record{form: array, label: s.valueOf(label)})
 	}
 	clear(d.x)
 	err := s.columns(l, func(i int, text string) *Error {
@@ -252,7 +230,7 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 		}
 	}
 	dst = append(dst, ']')
-	label, _ := s.split(l.text)
+	label, _ := libsvm.Split(l.text)
 	if len(label) > 0 {
 		name := s.d.config.Label
 		if name == "" {
@@ -267,16 +245,4 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 		}
 	}
 	return append(dst, '}'), nil
-}
-
-// space are the ASCII characters that separate entries.
-var space = [' ' + 1]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
-
-func ascii(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest/decode/npy"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -31,7 +32,7 @@ var float32Format = format{
 func indicesOnly(c Config) error {
 	for option, names := range map[string][]string{"input.label": append([]string{c.Label}, c.Labels...), "input.weight": {c.Weight}, "input.key": {c.Key}} {
 		for _, name := range names {
-			if _, ok := index(name); !ok && name != "" {
+			if _, ok := schema.Index(name); !ok && name != "" {
 				return fmt.Errorf("%s is %q: with the format %s want the index of a number, such as 0 for the first", option, name, c.Format)
 			}
 		}
@@ -65,7 +66,7 @@ func (d *Decoder) split(n int) *indices {
 		return d.parts
 	}
 	at := func(name string) int {
-		if i, ok := index(name); ok && i < n {
+		if i, ok := schema.Index(name); ok && i < n {
 			return i
 		}
 		return -1

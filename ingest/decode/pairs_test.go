@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
 // A pair is equal where the values of its columns are, whatever the format, and missing only
 // where both are.
 func TestAPairHasTheValuesOfTwoColumnsTogether(t *testing.T) {
-	c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"b*a": Pair, "a*n": Pair}}
+	c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"b*a": schema.Pair, "a*n": schema.Pair}}
 	d := mustNew(t, c, Schema{})
 	var seen [2]map[string]float64
 	for k := range seen {
@@ -81,19 +82,19 @@ func TestWrongPairsAreRefused(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{Config{Types: map[string]string{"a": Pair}}, `"a" is declared as pair: want the names of two columns, such as origin*carrier`},
-		{Config{Types: map[string]string{"a*a": Pair}}, "want the names of two columns"},
-		{Config{Types: map[string]string{"a*b*c": Pair}}, "want the names of two columns"},
-		{Config{Types: map[string]string{"a*b": Pair, "a": "text"}}, `the pair "a*b" contains "a", which is declared as text`},
-		{Config{Types: map[string]string{"a*b": Pair, "b": ID}}, `contains "b", which is declared as id`},
-		{Config{Types: map[string]string{"a*b": Pair}, Columns: []string{"a", "c"}}, `contains "b", which is no column`},
+		{Config{Types: map[string]string{"a": schema.Pair}}, `"a" is declared as pair: want the names of two columns, such as origin*carrier`},
+		{Config{Types: map[string]string{"a*a": schema.Pair}}, "want the names of two columns"},
+		{Config{Types: map[string]string{"a*b*c": schema.Pair}}, "want the names of two columns"},
+		{Config{Types: map[string]string{"a*b": schema.Pair, "a": "text"}}, `the pair "a*b" contains "a", which is declared as text`},
+		{Config{Types: map[string]string{"a*b": schema.Pair, "b": schema.ID}}, `contains "b", which is declared as id`},
+		{Config{Types: map[string]string{"a*b": schema.Pair}, Columns: []string{"a", "c"}}, `contains "b", which is no column`},
 		{Config{Types: map[string]string{"a*b": "pairs"}}, "did you mean pair?"},
 	} {
 		if _, err := New(test.c, Schema{}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v, want %s", test.c, err, test.want)
 		}
 	}
-	d := mustNew(t, Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"a*b": Pair}}, Schema{})
+	d := mustNew(t, Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"a*b": schema.Pair}}, Schema{})
 	for _, test := range []struct{ record, want string }{
 		{`{"a":"x","y":1}`, `columns: the pair "a*b" contains "b", which the first record does not have`},
 		{`{"x":[1,2],"y":1}`, "columns: x is a list, but pairs of columns are declared, which need names"},
@@ -105,7 +106,7 @@ func TestWrongPairsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.record, err, test.want)
 		}
 	}
-	c := Config{Types: map[string]string{"a*b": Pair}, Infer: true, Missing: "impute"}
+	c := Config{Types: map[string]string{"a*b": schema.Pair}, Infer: true, Missing: "impute"}
 	if _, err := Read(strings.NewReader("a,y\n1,2\n"), "f.csv", c, Schema{}); err == nil || !strings.Contains(err.Error(), `there is no column "b"`) {
 		t.Errorf("a file without a column of a pair: %v", err)
 	}

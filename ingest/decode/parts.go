@@ -8,14 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/cespare/xxhash/v2"
 )
-
-// textBuckets is the number of columns that a text becomes, a compromise: docs/columns.md
-// has the errors with more and with fewer.
-const textBuckets = 64
 
 // keySuffix is appended to the name of a column of type time:since for the column with
 // the key of the record.
@@ -26,7 +24,7 @@ const keySuffix = ":key"
 func parts(name, typ string) []string {
 	switch typ {
 	case learner.TextColumn.String():
-		all := make([]string, textBuckets)
+		all := make([]string, schema.TextBuckets)
 		for i := range all {
 			all[i] = fmt.Sprintf("%s:%02d", name, i)
 		}
@@ -51,7 +49,7 @@ func (c *Config) expand(columns []string) []string {
 		}
 	}
 	all = append(append(all, c.pairsOf()...), c.windowColumns()...)
-	order(all)
+	schema.Order(all)
 	return all
 }
 
@@ -84,7 +82,7 @@ func (d *Decoder) setParts(columns []string) {
 
 // partType returns the type of a column that is a part of another.
 func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
-	if d.config.Types[name] == Pair {
+	if d.config.Types[name] == schema.Pair {
 		return learner.PairColumn, true
 	}
 	if t, ok := d.windowType(name); ok {
@@ -110,7 +108,7 @@ func isPart(t learner.ColumnType) bool {
 
 // putText sets the columns of a text to the shares of its n-grams.
 func (d *Decoder) putText(name []byte, first int, v value) *Error {
-	x := d.x[first : first+textBuckets]
+	x := d.x[first : first+schema.TextBuckets]
 	switch {
 	case v.kind == text:
 		ngram.Hash(x, v.text)
@@ -162,7 +160,7 @@ func splitPair(name string) (a, b string, ok bool) {
 // pairsOf returns the names of the declared pairs, sorted.
 func (c *Config) pairsOf() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
-		if c.Types[name] == Pair {
+		if c.Types[name] == schema.Pair {
 			names = append(names, name)
 		}
 	}
@@ -172,7 +170,7 @@ func (c *Config) pairsOf() (names []string) {
 // isPaired reports whether a field is one of the two columns of a pair.
 func (c *Config) isPaired(name string) bool {
 	for pair, t := range c.Types {
-		if a, b, _ := splitPair(pair); t == Pair && (a == name || b == name) {
+		if a, b, _ := splitPair(pair); t == schema.Pair && (a == name || b == name) {
 			return true
 		}
 	}
@@ -183,14 +181,14 @@ func (c *Config) isPaired(name string) bool {
 func (c *Config) checkPair(name string) error {
 	a, b, ok := splitPair(name)
 	if !ok {
-		return fmt.Errorf("input.columns: %s is declared as %s: want the names of two columns, such as origin*carrier", quote(name), Pair)
+		return fmt.Errorf("input.columns: %s is declared as %s: want the names of two columns, such as origin*carrier", excerpt.Quote(name), schema.Pair)
 	}
 	for _, part := range []string{a, b} {
 		switch t := c.Types[part]; {
-		case isExcluded(t) || t == learner.TextColumn.String():
-			return fmt.Errorf("input.columns: the pair %s contains %s, which is declared as %s", quote(name), quote(part), t)
+		case schema.IsExcluded(t) || t == learner.TextColumn.String():
+			return fmt.Errorf("input.columns: the pair %s contains %s, which is declared as %s", excerpt.Quote(name), excerpt.Quote(part), t)
 		case c.Columns != nil && !slices.Contains(c.Columns, part):
-			return fmt.Errorf("input.columns: the pair %s contains %s, which is no column", quote(name), quote(part))
+			return fmt.Errorf("input.columns: the pair %s contains %s, which is no column", excerpt.Quote(name), excerpt.Quote(part))
 		}
 	}
 	return nil
@@ -203,13 +201,13 @@ func (d *Decoder) lacks(columns []string) *Error {
 		a, b, _ := splitPair(name)
 		for _, part := range []string{a, b} {
 			if !slices.Contains(columns, part) {
-				return bad("columns", "the pair %s contains %s, which the first record does not have", quote(name), quote(part))
+				return bad("columns", "the pair %s contains %s, which the first record does not have", excerpt.Quote(name), excerpt.Quote(part))
 			}
 		}
 	}
 	for _, name := range d.config.windowFields() {
 		if !slices.Contains(columns, name) && !d.config.isSource(name) {
-			return bad("columns", "a window is of %s, which the first record does not have", quote(name))
+			return bad("columns", "a window is of %s, which the first record does not have", excerpt.Quote(name))
 		}
 	}
 	return nil

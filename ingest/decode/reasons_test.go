@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // wrong are values that columns of some types do not take, and how a reason names each.
@@ -30,7 +32,7 @@ var wrong = []struct {
 // A reason names the column, the value, of at most 64 bytes, and the type that was wanted,
 // whatever the form of the record, and wherever the column is.
 func TestReasonsNameColumnValueAndType(t *testing.T) {
-	for _, is := range declarable {
+	for _, is := range schema.Declarable {
 		typ, base := is.String(), is.Values().String()
 		for _, w := range wrong {
 			for _, form := range []struct{ record, column string }{
@@ -97,7 +99,7 @@ func TestGarbageHasShortReasons(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	parts := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"a"`, `"b"`, `"c"`, `"y"`, `"features"`, `"x"`, `1`, `-0`, `1e999`, `null`, `true`, `"2024-01-01"`, `"\ud83d\ude00"`, `"\u0000"`, "\xff", ` `}
 	value := func() string { return parts[rng.IntN(len(parts))] }
-	c := Config{Label: "y", Infer: true, Missing: "impute", Depth: MaxDepth, Types: map[string]string{"b": "text", "a.0": "time:since", "c": ID}}
+	c := Config{Label: "y", Infer: true, Missing: "impute", Depth: MaxDepth, Types: map[string]string{"b": "text", "a.0": "time:since", "c": schema.ID}}
 	d, good, bad := mustNew(t, c, Schema{}), 0, 0
 	for i := range 30_000 {
 		record := fmt.Sprintf(`{"a":%s,"b":%s,"c":%s,"y":1}`, value(), value(), value())

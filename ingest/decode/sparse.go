@@ -9,7 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -26,13 +28,13 @@ var projections = func() (names []string) {
 func (c *Config) checkSparse() error {
 	text := learner.TextColumn.String()
 	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
-		if t := c.Types[name]; t != text && !isExcluded(t) {
-			return fmt.Errorf("input.columns: %s is declared as %s: with input.sparse want %s, %s or %s", quote(name), t, text, Ignored, ID)
+		if t := c.Types[name]; t != text && !schema.IsExcluded(t) {
+			return fmt.Errorf("input.columns: %s is declared as %s: with input.sparse want %s, %s or %s", excerpt.Quote(name), t, text, schema.Ignored, schema.ID)
 		}
 	}
 	switch {
 	case c.Columns != nil:
-		return fmt.Errorf("input.columns and input.sparse exclude each other: every field is an input unless it is declared as %s", Ignored)
+		return fmt.Errorf("input.columns and input.sparse exclude each other: every field is an input unless it is declared as %s", schema.Ignored)
 	case c.Adopt:
 		return fmt.Errorf("input.on_change: adopt and input.sparse exclude each other: there, every field is an input")
 	case len(c.Windows) > 0:
@@ -81,7 +83,7 @@ func (d *Decoder) hashField(f *field) *Error {
 		declared = d.config.Types[string(f.name)]
 	}
 	switch {
-	case isExcluded(declared):
+	case schema.IsExcluded(declared):
 		return nil
 	case f.kind == text && declared != "":
 		of := xxhash.Sum64(f.name)
@@ -106,13 +108,13 @@ func (d *Decoder) hashField(f *field) *Error {
 		d.drop(1, f.name)
 		return nil
 	}
-	return bad("columns", "%s is %v, want a number, text or a boolean", quote(f.name), f.value)
+	return bad("columns", "%s is %v, want a number, text or a boolean", excerpt.Quote(f.name), f.value)
 }
 
 // add adds a number. One that is missing is 0.
 func (d *Decoder) add(name []byte, hash uint64, v float64) *Error {
 	if math.Abs(v) > d.config.MaxAbs {
-		return bad("limits", "%s is %v, out of range ±%v", quote(name), v, d.config.MaxAbs)
+		return bad("limits", "%s is %v, out of range ±%v", excerpt.Quote(name), v, d.config.MaxAbs)
 	}
 	d.project(hash, v)
 	return nil

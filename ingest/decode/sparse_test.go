@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -26,7 +27,7 @@ func sparseRow(t *testing.T, c Config, record string) Row {
 
 // The hashes of names are a format: models are learned by them.
 func TestSparseColumnsStayWhereTheyAre(t *testing.T) {
-	row := sparseRow(t, Config{Label: "y", Columns: []string{"note"}, Types: map[string]string{"note": "text", "id": Ignored}},
+	row := sparseRow(t, Config{Label: "y", Columns: []string{"note"}, Types: map[string]string{"note": "text", "id": schema.Ignored}},
 		`{"amount":2.5,"0":-1,"city":"Paris","paid":true,"late":false,"none":null,"zero":0,"note":"Late again","id":7,"y":1}`)
 	want := learner.Sparse{Columns: []uint32{381813113, 306491372, 236301414, 1748879042, 4137520000, 62681315, 1731503099}, Values: []float32{2.5, -1, 1, 1, 1, 1, 1}}
 	if !slices.Equal(row.Sparse.Columns, want.Columns) || !slices.Equal(row.Sparse.Values, want.Values) {

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
@@ -44,25 +46,25 @@ func (c *Config) checkTables() error {
 		}
 		c.Tables[i] = t
 		if slices.ContainsFunc(c.Tables[:i], func(o Table) bool { return o.Name() == t.Name() }) {
-			return fmt.Errorf("input.tables: two tables are named %s: give one of them another name with as", quote(t.Name()))
+			return fmt.Errorf("input.tables: two tables are named %s: give one of them another name with as", excerpt.Quote(t.Name()))
 		}
 		if t.Key == c.Label || t.Key == c.Weight || slices.Contains(c.Labels, t.Key) {
-			return fmt.Errorf("input.tables: %s: the key %s is the label or the weight", t, quote(t.Key))
+			return fmt.Errorf("input.tables: %s: the key %s is the label or the weight", t, excerpt.Quote(t.Key))
 		}
 		if t.Key != c.Key && types[t.Key] == "" && !slices.Contains(c.Columns, t.Key) && !slices.Contains(columns, t.Key) {
-			types[t.Key] = ID
+			types[t.Key] = schema.ID
 		}
 		for _, name := range t.Columns() {
 			if slices.Contains(columns, name) {
-				return fmt.Errorf("input.tables: two tables have the column %s: give one of them another name with as", quote(name))
+				return fmt.Errorf("input.tables: two tables have the column %s: give one of them another name with as", excerpt.Quote(name))
 			}
 		}
 		columns = append(columns, t.Columns()...)
 	}
 	for _, name := range columns {
 		switch typ := types[name]; {
-		case isExcluded(typ) || name == c.Label || name == c.Weight || name == c.Key || slices.Contains(c.Labels, name):
-			return fmt.Errorf("input.tables: the column %s of a table is also the label, the weight, the key, or no input", quote(name))
+		case schema.IsExcluded(typ) || name == c.Label || name == c.Weight || name == c.Key || slices.Contains(c.Labels, name):
+			return fmt.Errorf("input.tables: the column %s of a table is also the label, the weight, the key, or no input", excerpt.Quote(name))
 		case c.Columns != nil && !slices.Contains(c.Columns, name):
 			c.Columns = append(slices.Clip(c.Columns), name)
 		}
@@ -76,7 +78,7 @@ func (c *Config) hasTables(columns []string) error {
 	for i := range c.Tables {
 		for _, name := range c.Tables[i].Columns() {
 			if !slices.Contains(columns, name) && !slices.Contains(columns, name+":00") {
-				return fmt.Errorf("input.tables: the model has no column %s", quote(name))
+				return fmt.Errorf("input.tables: the model has no column %s", excerpt.Quote(name))
 			}
 		}
 	}
@@ -251,7 +253,7 @@ func scalarText(raw []byte) (string, *Error) {
 		quoted, _ := json.Marshal(string(v.text)) // no string is an error
 		return string(quoted), nil
 	case v.kind == num && math.Abs(v.num) > maxAbs:
-		return "", bad("limits", "%s is out of range", literal(v.text))
+		return "", bad("limits", "%s is out of range", excerpt.Literal(v.text))
 	case v.kind >= object:
 		return "", bad("json", "it is %v, want text, a number, a boolean or null", v)
 	default:

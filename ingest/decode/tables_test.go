@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
@@ -138,7 +139,7 @@ func TestTablesAreCheckedAgainstTheOtherOptions(t *testing.T) {
 		"the label as key":         {Label: "id", Tables: []Table{customers}},
 		"two of one name":          {Tables: []Table{customers, customers}},
 		"two of one column":        {Tables: []Table{{Topic: "a", Key: "id", Fields: []string{"b.c"}}, {Topic: "a.b", Key: "id", Fields: []string{"c"}}}},
-		"a column that is ignored": {Types: map[string]string{"customers.tier": Ignored}, Tables: []Table{customers}},
+		"a column that is ignored": {Types: map[string]string{"customers.tier": schema.Ignored}, Tables: []Table{customers}},
 		"lists of numbers":         {Format: "float32", Tables: []Table{customers}},
 		"no fields":                {Tables: []Table{{Topic: "t", Key: "k"}}},
 	} {
@@ -147,7 +148,7 @@ func TestTablesAreCheckedAgainstTheOtherOptions(t *testing.T) {
 		}
 	}
 	c, err := Config{Columns: []string{"amount"}, Tables: []Table{customers}}.Effective()
-	if again, twice := c.Effective(); err != nil || twice != nil || len(c.Columns) != 3 || len(again.Columns) != 3 || c.Types["id"] != ID {
+	if again, twice := c.Effective(); err != nil || twice != nil || len(c.Columns) != 3 || len(again.Columns) != 3 || c.Types["id"] != schema.ID {
 		t.Errorf("%+v, %v, %v", c, err, twice)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/cespare/xxhash/v2"
 )
@@ -20,12 +21,12 @@ func TestTextIsItsNgrams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(row.X) != textBuckets+2 || len(d.Schema().Columns) != len(row.X) {
+	if len(row.X) != schema.TextBuckets+2 || len(d.Schema().Columns) != len(row.X) {
 		t.Fatalf("%d values", len(row.X))
 	}
 	x := slices.Clone(row.X)
 	sum := 0.0
-	for _, v := range x[1 : 1+textBuckets] {
+	for _, v := range x[1 : 1+schema.TextBuckets] {
 		sum += v * v
 	}
 	if math.Abs(sum-1) > 1e-12 {
@@ -38,7 +39,7 @@ func TestTextIsItsNgrams(t *testing.T) {
 	if row, err = file.Next(); err != nil || !slices.Equal(row.X, x) {
 		t.Errorf("from a file: %v, %v", row.X, err)
 	}
-	if row, err = file.Next(); err != nil || !math.IsNaN(row.X[1]) || !math.IsNaN(row.X[textBuckets]) {
+	if row, err = file.Next(); err != nil || !math.IsNaN(row.X[1]) || !math.IsNaN(row.X[schema.TextBuckets]) {
 		t.Errorf("missing in a file: %v, %v", row.X, err)
 	}
 	again := mustNew(t, c, *d.Schema())
@@ -69,7 +70,7 @@ func TestTextIsItsNgrams(t *testing.T) {
 			t.Errorf("%s: %v, want %s", record, err, want)
 		}
 	}
-	want := []Field{{"a", "numeric", 0, 1, false}, {"note", "text", 1, textBuckets, false}, {"zone", "category", 1 + textBuckets, 1, false}}
+	want := []schema.Field{{Name: "a", Type: "numeric", Columns: 1}, {Name: "note", Type: "text", At: 1, Columns: schema.TextBuckets}, {Name: "zone", Type: "category", At: 1 + schema.TextBuckets, Columns: 1}}
 	if got := again.Schema().Fields(); !slices.Equal(got, want) {
 		t.Errorf("fields %v, want %v", got, want)
 	}
@@ -125,13 +126,13 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 	}{
 		{Config{Columns: []string{"amont"}}, `input.columns: there is no column "amont" (did you mean "amount"?); the columns are amount, zone, y`},
 		{Config{Types: map[string]string{"amont": "numeric"}}, `there is no column "amont"`},
-		{Config{Types: map[string]string{"row": ID}}, `there is no column "row"`},
+		{Config{Types: map[string]string{"row": schema.ID}}, `there is no column "row"`},
 		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, `},
 		{Config{Columns: []string{"amount:number"}}, `category:decay=10000, pair, id or ignored; did you mean numeric?`},
 		{Config{Columns: []string{"zone:category:decay=0"}}, `input.columns: "zone": "category:decay=0" is not the type of a column: want a half-life of 1 to 10000000 rows, such as category:decay=10000`},
 		{Config{Types: map[string]string{"zone": "category:decay=10000", "amount": "category:decay=5"}}, ``},
 		{Config{Columns: []string{"amount:numeric:nomal", "zone"}}, `did you mean numeric:normal?`},
-		{Config{Types: map[string]string{"row": ID}, NoLabel: true}, ``},
+		{Config{Types: map[string]string{"row": schema.ID}, NoLabel: true}, ``},
 		{Config{Columns: []string{"amount"}, Unknown: "ignore"}, ``},
 	} {
 		_, err := Read(strings.NewReader("amount,zone,y\n1,b,2\n"), "f.csv", test.c, Schema{})
@@ -139,7 +140,7 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", test.c, err, test.want)
 		}
 	}
-	c := Config{Types: map[string]string{"row": ID, "zone": "category"}, Missing: "impute"}
+	c := Config{Types: map[string]string{"row": schema.ID, "zone": "category"}, Missing: "impute"}
 	if _, err := Read(strings.NewReader("amount,y\n1,2\n"), "test.csv", c, Schema{Columns: []string{"amount", "zone"}, Types: []string{"numeric", "category"}}); err != nil {
 		t.Errorf("a later file: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
-	"github.com/accrete-ml/accrete/ingest/decode/times"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -67,12 +67,12 @@ func TestInvalidFormatsOfTimes(t *testing.T) {
 		"%Y2%m%d":     `"2"`,
 		"%d. Jan, %Y": `"J"`,
 	} {
-		_, err := ParseColumnType(learner.TimeColumn.String() + ":" + format)
+		_, err := schema.ParseType(learner.TimeColumn.String() + ":" + format)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", format, err, want)
 		}
 	}
-	if _, err := ParseColumnType("time:sometimes:%d.%m.%Y"); err == nil || !strings.Contains(err.Error(), "time:sometimes") {
+	if _, err := schema.ParseType("time:sometimes:%d.%m.%Y"); err == nil || !strings.Contains(err.Error(), "time:sometimes") {
 		t.Errorf("a type that does not exist: %v", err)
 	}
 }
@@ -88,11 +88,12 @@ func TestHintsOfDatesHaveTheirFormat(t *testing.T) {
 			t.Errorf("%s: %s, want %s", date, got, want)
 		}
 		typ, _, _ := strings.Cut(got, ",")
-		_, declared := cutFormat(typ)
-		format, err := times.ParseFormat(declared)
-		if err != nil {
+		if _, err := schema.ParseType(typ); err != nil {
 			t.Errorf("%s: %v", date, err)
-		} else if _, ok := format.Parse([]byte(date)); !ok {
+			continue
+		}
+		formats, _ := schema.TimeFormats(map[string]string{"at": typ})
+		if _, ok := formats["at"].Parse([]byte(date)); !ok {
 			t.Errorf("%s: %s does not read it", date, typ)
 		}
 	}

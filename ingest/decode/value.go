@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 )
 
 // The kinds of a JSON value.
@@ -40,14 +41,14 @@ type value struct {
 func (v value) String() string {
 	switch v.kind {
 	case text:
-		return "text " + quote(v.text)
+		return "text " + excerpt.Quote(v.text)
 	case num:
 		if v.text == nil {
 			return fmt.Sprint(v.num)
 		}
-		return literal(v.text)
+		return excerpt.Literal(v.text)
 	case boolean:
-		return literal(v.text)
+		return excerpt.Literal(v.text)
 	}
 	return v.kind.String()
 }
@@ -176,7 +177,7 @@ func appendValue(dst []byte, v value) ([]byte, *Error) {
 func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
 	b := []byte(s)
 	if !utf8.Valid(b) {
-		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
+		return dst, bad("csv", "%s is not valid UTF-8", excerpt.Quote(b))
 	}
 	return appendName(dst, b), nil
 }

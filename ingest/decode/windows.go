@@ -10,6 +10,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/window"
 	"github.com/accrete-ml/accrete/learner"
@@ -23,35 +25,29 @@ func ParseWindow(s string) (Window, error) { return window.Parse(s) }
 
 const maxWindows = 64
 
-// The columns of a row, beside fields, that windows need.
-const (
-	recordKey  = "record.key"
-	recordTime = "record.time"
-)
-
 // checkWindow checks the fields of w.
 func (c *Config) checkWindow(w *Window) error {
 	for _, name := range []string{w.Key, w.Of, w.Distinct, w.Time} {
 		if strings.ContainsAny(name, " =,;") {
-			return fmt.Errorf("%s: want the name of a field without spaces, =, commas and semicolons", quote(name))
+			return fmt.Errorf("%s: want the name of a field without spaces, =, commas and semicolons", excerpt.Quote(name))
 		}
 		if name != "" && (name == c.Label || name == c.Weight || slices.Contains(c.Labels, name)) {
-			return fmt.Errorf("%s is the label or the weight", quote(name))
+			return fmt.Errorf("%s is the label or the weight", excerpt.Quote(name))
 		}
-		if t := c.Types[name]; t == learner.TextColumn.String() || t == Pair {
-			return fmt.Errorf("%s is declared as %s", quote(name), t)
+		if t := c.Types[name]; t == learner.TextColumn.String() || t == schema.Pair {
+			return fmt.Errorf("%s is declared as %s", excerpt.Quote(name), t)
 		}
-		if name != "" && c.Columns != nil && !slices.Contains(c.Columns, name) && !isExcluded(c.Types[name]) && name != c.Key {
-			return fmt.Errorf("%s is no column: declare it as %s, if it is not an input", quote(name), ID)
+		if name != "" && c.Columns != nil && !slices.Contains(c.Columns, name) && !schema.IsExcluded(c.Types[name]) && name != c.Key {
+			return fmt.Errorf("%s is no column: declare it as %s, if it is not an input", excerpt.Quote(name), schema.ID)
 		}
 	}
 	for _, name := range []string{w.Of, w.Distinct, w.Time} {
 		if name != "" && (name == c.Key || name == w.Key) {
-			return fmt.Errorf("%s is the key", quote(name))
+			return fmt.Errorf("%s is the key", excerpt.Quote(name))
 		}
 	}
-	if t := c.Types[w.Of]; isExcluded(t) {
-		return fmt.Errorf("of: %s is declared as %s: want a column of numbers", quote(w.Of), t)
+	if t := c.Types[w.Of]; schema.IsExcluded(t) {
+		return fmt.Errorf("of: %s is declared as %s: want a column of numbers", excerpt.Quote(w.Of), t)
 	}
 	return nil
 }
@@ -77,7 +73,7 @@ func (c *Config) checkWindows() error {
 		c.Windows[i] = e
 		for _, name := range e.Columns() {
 			if seen[name] || slices.Contains(c.Columns, name) || c.Types[name] != "" {
-				return fmt.Errorf("input.windows: %s: two columns are named %s: leave one out with features", e, quote(name))
+				return fmt.Errorf("input.windows: %s: two columns are named %s: leave one out with features", e, excerpt.Quote(name))
 			}
 			seen[name] = true
 		}
@@ -106,7 +102,7 @@ func (c *Config) windowFields() (names []string) {
 
 // isSource reports whether a field is not an input, and a column for windows.
 func (c *Config) isSource(name string) bool {
-	return isExcluded(c.Types[name]) && c.isWindowField(name, false)
+	return schema.IsExcluded(c.Types[name]) && c.isWindowField(name, false)
 }
 
 // isWindowField reports whether a window is of a field, or has it as its time.
@@ -123,12 +119,12 @@ func (c *Config) isWindowField(name string, time bool) bool {
 // keySource returns the column with the key of a window, and timeSource that of its time.
 func (c *Config) keySource(w *Window) string {
 	if w.Key == "" || w.Key == c.Key {
-		return recordKey
+		return schema.RecordKey
 	}
 	return w.Key
 }
 
-func (c *Config) timeSource(w *Window) string { return cmp.Or(w.Time, recordTime) }
+func (c *Config) timeSource(w *Window) string { return cmp.Or(w.Time, schema.RecordTime) }
 
 // windowColumns returns the columns that windows add to those of fields: their features, and
 // what they need and is no input.
@@ -137,7 +133,7 @@ func (c *Config) windowColumns() (names []string) {
 		w := &c.Windows[i]
 		names = append(names, w.Columns()...)
 		for _, name := range []string{c.keySource(w), c.timeSource(w), w.Distinct} {
-			if (name == recordKey || name == recordTime || c.isSource(name)) && !slices.Contains(names, name) {
+			if (name == schema.RecordKey || name == schema.RecordTime || c.isSource(name)) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -156,7 +152,7 @@ func (c *Config) hasWindows(columns []string) error {
 	}
 	for _, name := range append(c.windowColumns(), c.windowFields()...) {
 		if !known[name] {
-			return fmt.Errorf("input.windows: the model has no column %s", quote(name))
+			return fmt.Errorf("input.windows: the model has no column %s", excerpt.Quote(name))
 		}
 	}
 	return nil
@@ -167,7 +163,7 @@ func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
 	if len(d.config.Windows) == 0 {
 		return 0, false
 	}
-	if d.config.isSource(name) || name == recordKey || name == recordTime {
+	if d.config.isSource(name) || name == schema.RecordKey || name == schema.RecordTime {
 		return learner.SourceColumn, true
 	}
 	for i := range d.config.Windows {
@@ -197,7 +193,7 @@ func (d *Decoder) setWindows(columns []string) {
 		}
 		return -1
 	}
-	d.windows = windows{layout: new(learner.Windows), noField: make([]bool, len(columns)), key: at(recordKey), time: at(recordTime)}
+	d.windows = windows{layout: new(learner.Windows), noField: make([]bool, len(columns)), key: at(schema.RecordKey), time: at(schema.RecordTime)}
 	for i := range d.config.Windows {
 		w := &d.config.Windows[i]
 		g := learner.WindowGroup{Key: at(d.config.keySource(w)), Time: at(d.config.timeSource(w)), Of: at(w.Of), Distinct: at(w.Distinct), MaxKeys: w.Keys}
@@ -253,10 +249,10 @@ func (d *Decoder) checkWindowTypes(columns []string) *Error {
 	for i := range d.config.Windows {
 		w := &d.config.Windows[i]
 		if t := typeOf(w.Of); w.Of != "" && t != learner.NumericColumn && t != learner.BooleanColumn && t != learner.UnknownColumn {
-			return bad("columns", "a window is of %s, which is of type %v: want numbers", quote([]byte(w.Of)), t)
+			return bad("columns", "a window is of %s, which is of type %v: want numbers", excerpt.Quote([]byte(w.Of)), t)
 		}
 		if t := typeOf(w.Time); w.Time != "" && t != learner.NumericColumn && t != learner.TimeColumn && t != learner.UnknownColumn && t != learner.SourceColumn {
-			return bad("columns", "%s is the time of a window, and of type %v: want times or seconds", quote([]byte(w.Time)), t)
+			return bad("columns", "%s is the time of a window, and of type %v: want times or seconds", excerpt.Quote([]byte(w.Time)), t)
 		}
 	}
 	return nil
@@ -279,9 +275,9 @@ func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 		return learner.Category(xxhash.Sum64(v.text)), nil
 	}
 	if d.config.isWindowField(string(name), true) {
-		return 0, bad("columns", "%s is %v, want %s", quote(name), v, wanted[learner.TimeColumn])
+		return 0, bad("columns", "%s is %v, want %s", excerpt.Quote(name), v, wanted[learner.TimeColumn])
 	}
-	return 0, bad("columns", "%s is %v, want text, a number or a boolean", quote(name), v)
+	return 0, bad("columns", "%s is %v, want text, a number or a boolean", excerpt.Quote(name), v)
 }
 
 // clearWindows makes the columns of windows missing, which the learner sets.

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 const (
@@ -203,45 +204,18 @@ func (f *file) option(o *option, n ast.Node) {
 	var err error
 	switch n := n.(type) {
 	case *ast.SequenceNode:
-		var list []string
-		for _, item := range n.Values {
-			text, ok := scalar(item)
-			if m, is := item.(*ast.MappingNode); is {
-				var err error
-				switch o.path {
-				case "input.windows":
-					var w decode.Window
-					err = mapping(m, w.Set)
-					text, ok = w.String(), true
-				case "input.tables":
-					var t decode.Table
-					err = mapping(m, t.Set)
-					text, ok = t.String(), true
-				}
-				if err != nil {
-					f.add(item.GetToken(), "%s: %v", o.path, err)
-					return
-				}
-			}
-			if !ok {
-				f.add(item.GetToken(), "%s: want a list of plain values", o.path)
-				return
-			}
-			list = append(list, text)
-		}
-		if !o.takesList(c) {
-			f.add(n.GetToken(), "%s: want one value, not a list", o.path)
+		list, ok := f.items(o, n)
+		if !ok {
 			return
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
-		if o.path == "input.windows" {
-			f.add(n.GetToken(), "%s: want a list, such as [{key: card, of: amount, over: [1h, 7d]}]", o.path)
-			return
-		}
-		if o.path == "input.tables" {
-			f.add(n.GetToken(), "%s: want a list, such as [{topic: customers, key: customer_id, fields: [tier]}]", o.path)
-			return
+		if _, is := o.field(c).Interface().(Renames); is {
+			var list []string
+			if list, err = renamesOf(n); err == nil {
+				err = o.setList(c, list)
+			}
+			break
 		}
 		if _, costs := o.field(c).Interface().(Costs); costs {
 			text, ok := object(n)
@@ -252,25 +226,9 @@ func (f *file) option(o *option, n ast.Node) {
 			err = o.set(c, text)
 			break
 		}
-		if _, columns := o.field(c).Interface().(Columns); !columns {
-			f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
+		list, ok := f.typedColumns(o, n)
+		if !ok {
 			return
-		}
-		var list []string
-		for _, entry := range n.Values {
-			key, isPlain := entry.Key.(ast.ScalarNode)
-			text, ok := scalar(entry.Value)
-			if !ok || !isPlain {
-				f.add(entry.GetToken(), "%s: want name: type", o.path)
-				return
-			}
-			item := key.GetToken().Value + ":" + text
-			if _, t := splitColumn(item); t != text {
-				_, err := decode.ParseColumnType(text)
-				f.add(entry.Value.GetToken(), "%s: %s: %v", o.path, quote(key.GetToken().Value), err)
-				return
-			}
-			list = append(list, item)
 		}
 		err = o.setList(c, list)
 	default:
@@ -286,6 +244,74 @@ func (f *file) option(o *option, n ast.Node) {
 		return
 	}
 	c.sources[o.path] = Source{"file", f.at(n.GetToken())}
+}
+
+// items returns the items of a list as they are written, windows and tables in their own
+// form. It reports false after adding a problem.
+func (f *file) items(o *option, n *ast.SequenceNode) (list []string, ok bool) {
+	for _, item := range n.Values {
+		text, ok := scalar(item)
+		if m, is := item.(*ast.MappingNode); is {
+			var err error
+			switch o.path {
+			case "input.windows":
+				var w decode.Window
+				err = mapping(m, w.Set)
+				text, ok = w.String(), true
+			case "input.tables":
+				var t decode.Table
+				err = mapping(m, t.Set)
+				text, ok = t.String(), true
+			}
+			if err != nil {
+				f.add(item.GetToken(), "%s: %v", o.path, err)
+				return nil, false
+			}
+		}
+		if !ok {
+			f.add(item.GetToken(), "%s: want a list of plain values", o.path)
+			return nil, false
+		}
+		list = append(list, text)
+	}
+	if !o.takesList(f.config) {
+		f.add(n.GetToken(), "%s: want one value, not a list", o.path)
+		return nil, false
+	}
+	return list, true
+}
+
+// typedColumns returns the columns of a mapping, as name:type. It reports false after adding
+// a problem, which every other option has.
+func (f *file) typedColumns(o *option, n *ast.MappingNode) (list []string, ok bool) {
+	_, columns := o.field(f.config).Interface().(Columns)
+	switch {
+	case o.path == "input.windows":
+		f.add(n.GetToken(), "%s: want a list, such as [{key: card, of: amount, over: [1h, 7d]}]", o.path)
+		return nil, false
+	case o.path == "input.tables":
+		f.add(n.GetToken(), "%s: want a list, such as [{topic: customers, key: customer_id, fields: [tier]}]", o.path)
+		return nil, false
+	case !columns:
+		f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
+		return nil, false
+	}
+	for _, entry := range n.Values {
+		key, isPlain := entry.Key.(ast.ScalarNode)
+		text, ok := scalar(entry.Value)
+		if !ok || !isPlain {
+			f.add(entry.GetToken(), "%s: want name: type", o.path)
+			return nil, false
+		}
+		item := key.GetToken().Value + ":" + text
+		if _, t := splitColumn(item); t != text {
+			_, err := schema.ParseType(text)
+			f.add(entry.Value.GetToken(), "%s: %s: %v", o.path, quote(key.GetToken().Value), err)
+			return nil, false
+		}
+		list = append(list, item)
+	}
+	return list, true
 }
 
 // scalar returns a plain or quoted value as it is written. The option

@@ -73,6 +73,13 @@ type Input struct {
 	// time; adopt is fixed for the life of a model.
 	OnChange string `key:"on_change" default:"continue" oneof:"continue stop adopt"`
 
+	// Columns that records have under another name now, as {column: field}: with the next
+	// record the model reads the field as the column, and predicts as before. A record that has
+	// the column itself is read as before. It may be changed at any time, also before the
+	// records change, and takes effect when the learner is started: the model log has it for
+	// each batch, and scorers have it from the learner's next snapshot. See docs/columns.md.
+	Renames Renames `key:"renames" example:"{amount: total}"`
+
 	// Statistics of the earlier records with the same key as additional inputs, with
 	// half-lives in event time: count, sum, mean and deviation of a numeric field, the number
 	// of distinct values of another field, and the time since the last record. Declare fields

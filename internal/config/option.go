@@ -183,6 +183,11 @@ func (o *option) setList(c *Config, list []string) error {
 			return fmt.Errorf("duplicate %s", quote(item))
 		}
 		seen[item] = true
+		if _, renames := o.field(c).Interface().(Renames); renames {
+			if err := checkRename(item); err != nil {
+				return err
+			}
+		}
 		if err := o.check(item, item); err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ func (c *Config) validate() Problems {
 	v.addresses()
 	v.windows()
 	v.tables()
+	v.renames()
 	v.topics()
 	v.formats()
 	v.labels()

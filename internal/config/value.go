@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 )
 
 // Duration is a time span in Go's notation: "5ms", "1m30s".
@@ -94,7 +94,7 @@ type Columns []string
 // Names returns the names of the columns, without fields that are ignored or an id; nil means auto.
 func (c Columns) Names() (names []string) {
 	for _, item := range c {
-		if name, t := splitColumn(item); decode.IsColumn(t) {
+		if name, t := splitColumn(item); schema.IsColumn(t) {
 			names = append(names, name)
 		}
 	}
@@ -122,12 +122,12 @@ func splitColumn(item string) (name, typ string) {
 			break
 		}
 		typ = strings.TrimSpace(item[i+1:])
-		if _, err := decode.ParseColumnType(typ); err == nil || !decode.IsColumn(typ) {
+		if _, err := schema.ParseType(typ); err == nil || !schema.IsColumn(typ) {
 			return item[:i], typ
 		}
 	}
 	if i := strings.Index(item, ":time:"); i > 0 { // a format of times may have more colons
-		if _, err := decode.ParseColumnType(item[i+1:]); err == nil {
+		if _, err := schema.ParseType(item[i+1:]); err == nil {
 			return item[:i], item[i+1:]
 		}
 	}

@@ -4,7 +4,7 @@ package event
 import (
 	"time"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
@@ -199,10 +199,11 @@ type (
 		Loss, Other float64 // mean losses of the model and of the one before, on the last half of these
 	}
 
-	// Renamed reports that the model reads columns by other names from now on: its loss is less so.
+	// Renamed reports that the model reads columns by other names from now on: they are declared, or
+	// its loss is less so.
 	Renamed struct {
 		Seq     int64
-		Aliases []decode.Alias
+		Aliases []schema.Alias
 	}
 
 	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.

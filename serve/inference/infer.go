@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -136,7 +136,7 @@ func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 		return 0, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", rows, MaxRows)
 	}
 	names, at := columns, func(i, j int) []byte { return one.values[i*len(columns)+j] }
-	renamed := slices.ContainsFunc(w.model.Schema.Aliases, func(a decode.Alias) bool { return a.Field == one.Name })
+	renamed := slices.ContainsFunc(w.model.Schema.Aliases, func(a schema.Alias) bool { return a.Field == one.Name })
 	if whole := len(q.Inputs) == 1 && !slices.Contains(columns, one.Name) && !renamed; whole {
 		if len(one.Shape) != 2 || one.Shape[1] != len(columns) {
 			return 0, bad("input %.100q: shape %v: want [rows, %d], a column for each input of the model, or inputs named after them", one.Name, one.Shape, len(columns))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/crash/network"
 )
 
 // zombies stops learners with SIGSTOP while they learn, lets successors take
@@ -106,24 +107,24 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 	if w.options.resets == 0 {
 		return nil
 	}
-	bad, err := newProxy(w.brokers, w.seed)
+	bad, err := network.NewProxy(w.brokers, w.seed)
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	defer bad.close()
-	bad.suffer(reset)
-	p, err := w.begin([]string{"ACCRETE_KAFKA_BOOTSTRAP_SERVERS=" + bad.address()}, "learn", "-c", w.config("crash"))
+	defer bad.Close()
+	bad.Suffer(network.Reset)
+	p, err := w.begin([]string{"ACCRETE_KAFKA_BOOTSTRAP_SERVERS=" + bad.Address()}, "learn", "-c", w.config("crash"))
 	if err != nil {
 		return err
 	}
 	defer func() { p.end() }() // ends the last process
-	for i := 0; bad.count() < w.options.resets; i++ {
+	for i := 0; bad.Count() < w.options.resets; i++ {
 		select {
 		case <-p.gone: // it may exit with 75 before it has begun to learn
 			if code := p.cmd.ProcessState.ExitCode(); code != 75 {
 				return fmt.Errorf("behind a bad network the learner ended with %d:\n%s", code, p.stderr.String())
 			}
-			if p, err = w.begin([]string{"ACCRETE_KAFKA_BOOTSTRAP_SERVERS=" + bad.address()}, "learn", "-c", w.config("crash")); err != nil {
+			if p, err = w.begin([]string{"ACCRETE_KAFKA_BOOTSTRAP_SERVERS=" + bad.Address()}, "learn", "-c", w.config("crash")); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -131,10 +132,10 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 		default:
 		}
 		if i%50 == 25 { // only the learner's own timeout ends this connection
-			bad.suffer(halfOpen)
-			bad.cut()
+			bad.Suffer(network.HalfOpen)
+			bad.Cut()
 			pause(ctx, 300*time.Millisecond)
-			bad.suffer(healthy)
+			bad.Suffer(network.Healthy)
 			if err := w.feed(ctx, w.fed+w.share/4); err != nil {
 				return err
 			}
@@ -144,15 +145,15 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 			}
 			continue
 		}
-		bad.suffer([]int{reset, reset, reset, slow, healthy}[i%5])
+		bad.Suffer([]int{network.Reset, network.Reset, network.Reset, network.Slow, network.Healthy}[i%5])
 		if err := w.feed(ctx, w.fed+w.share/4); err != nil {
 			return err
 		}
 		pause(ctx, time.Duration(20+w.rng.IntN(100))*time.Millisecond)
-		bad.cut()
+		bad.Cut()
 	}
-	bad.suffer(healthy)
-	bad.cut()
+	bad.Suffer(network.Healthy)
+	bad.Cut()
 	if err := w.catchUp(ctx); err != nil {
 		return err
 	}
@@ -165,14 +166,8 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 	if err != nil || code != 0 || !learns {
 		return fmt.Errorf("behind a network that is good again the learner ended with %d (learned: %v), %w:\n%s", code, learns, err, p.stderr.String())
 	}
-	s.Resets = bad.count()
+	s.Resets = bad.Count()
 	return nil
-}
-
-func (p *proxy) count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hurt
 }
 
 // await waits for a new record of a kind and reports whether it came.

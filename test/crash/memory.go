@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/accrete-ml/accrete/test/crash/usage"
 )
 
 // footprint is the memory of the learners that are killed: the most that each had in memory
@@ -33,8 +35,8 @@ func (w *world) watchMemory(ctx context.Context) (f footprint) {
 	for ; ctx.Err() == nil; pause(ctx, 50*time.Millisecond) {
 		pid := w.learner.Load()
 		peak := peakOf(pid) // before the limit, which only grows
-		var s sample
-		if err := s.scrape(w.metrics); err != nil || peak == 0 || s.Limit <= 0 || w.learner.Load() != pid {
+		var s usage.Sample
+		if err := s.Scrape(w.metrics); err != nil || peak == 0 || s.Limit <= 0 || w.learner.Load() != pid {
 			continue // it was killed, or is about to start
 		}
 		f.Samples++
@@ -57,7 +59,7 @@ func peakOf(pid int64) int64 {
 	if err != nil {
 		return 0
 	}
-	return kilobytes(status, "VmHWM:")
+	return usage.Kilobytes(status, "VmHWM:")
 }
 
 func (f footprint) check() error {

@@ -15,20 +15,22 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/test/address"
+	"github.com/accrete-ml/accrete/test/crash/network"
+	"github.com/accrete-ml/accrete/test/crash/usage"
 )
 
 // Soak is the result of a soak test.
 type Soak struct {
-	Seconds   float64   `json:"seconds"`
-	Examples  int64     `json:"examples"`
-	Rate      float64   `json:"examples_per_second"` // fed
-	Learned   float64   `json:"learned_per_second"`  // measured until all of them were learned
-	CatchUp   float64   `json:"seconds_to_catch_up"` // after the end of the feed
-	Faults    int       `json:"faults"`
-	Quarters  [4]sample `json:"quarters"` // medians of each quarter of the run
-	Most      sample    `json:"most"`     // maxima, for example while a learner catches up after a fault
-	Compared  int       `json:"compared"` // state hashes that the offline replay reproduced
-	Divergent int       `json:"divergences"`
+	Seconds   float64         `json:"seconds"`
+	Examples  int64           `json:"examples"`
+	Rate      float64         `json:"examples_per_second"` // fed
+	Learned   float64         `json:"learned_per_second"`  // measured until all of them were learned
+	CatchUp   float64         `json:"seconds_to_catch_up"` // after the end of the feed
+	Faults    int             `json:"faults"`
+	Quarters  [4]usage.Sample `json:"quarters"` // medians of each quarter of the run
+	Most      usage.Sample    `json:"most"`     // maxima, for example while a learner catches up after a fault
+	Compared  int             `json:"compared"` // state hashes that the offline replay reproduced
+	Divergent int             `json:"divergences"`
 
 	StateHash  string `json:"state_hash"`
 	ReplayHash string `json:"replay_hash"`
@@ -36,7 +38,7 @@ type Soak struct {
 
 func (s Soak) print() {
 	fmt.Printf("%d examples in %.0f s, %.0f a second, and %d faults; all learned %.1f s later\n", s.Examples, s.Seconds, s.Rate, s.Faults, s.CatchUp)
-	row := func(what string, m sample) {
+	row := func(what string, m usage.Sample) {
 		fmt.Printf("%-12s %8.1f MB resident %8.1f MB of heap %5d descriptors %5d goroutines\n", what, float64(m.RSS)/1e6, float64(m.Heap)/1e6, m.Files, m.Goroutines)
 	}
 	for i, q := range s.Quarters {
@@ -51,12 +53,12 @@ const faultEvery = 30 * time.Second
 // soak feeds one learner at a steady rate for a long time, with a fault every
 // half minute, and samples its resource use.
 func (w *world) soak(ctx context.Context) (s Soak, err error) {
-	bad, err := newProxy(w.brokers, w.seed)
+	bad, err := network.NewProxy(w.brokers, w.seed)
 	if err != nil {
 		return s, err
 	}
-	defer bad.close()
-	path, listen, err := w.soakConfig(bad.address())
+	defer bad.Close()
+	path, listen, err := w.soakConfig(bad.Address())
 	if err != nil {
 		return s, err
 	}
@@ -89,10 +91,10 @@ func (w *world) soak(ctx context.Context) (s Soak, err error) {
 		return s, errors.New("too short to say anything")
 	}
 	for i := range s.Quarters {
-		s.Quarters[i] = quantile(samples[i*len(samples)/4:(i+1)*len(samples)/4], .5)
+		s.Quarters[i] = usage.Quantile(samples[i*len(samples)/4:(i+1)*len(samples)/4], .5)
 	}
-	s.Most = quantile(samples, 1)
-	err = errors.Join(flat(samples, s.Faults), w.replay(ctx, path, &s))
+	s.Most = usage.Quantile(samples, 1)
+	err = errors.Join(usage.Flat(samples, s.Faults), w.replay(ctx, path, &s))
 	return s, err
 }
 
@@ -124,7 +126,7 @@ func freeAddress() (string, error) {
 }
 
 // load feeds the learner, injects the faults and takes a sample every second.
-func (w *world) load(ctx context.Context, p *process, bad *proxy, listen string, s *Soak) (samples []sample, err error) {
+func (w *world) load(ctx context.Context, p *process, bad *network.Proxy, listen string, s *Soak) (samples []usage.Sample, err error) {
 	answers := w.model("soak") + ".predictions"
 	start := time.Now()
 	fault := start.Add(faultEvery)
@@ -146,7 +148,7 @@ func (w *world) load(ctx context.Context, p *process, bad *proxy, listen string,
 		}
 		s.Examples = due
 		if n%10 == 0 {
-			now, err := look(p.cmd.Process.Pid, listen)
+			now, err := usage.Look(p.cmd.Process.Pid, listen)
 			if err == nil {
 				samples = append(samples, now)
 			}
@@ -183,10 +185,10 @@ func (w *world) pour(ctx context.Context, out *ingest.Producer, from, to int64) 
 }
 
 // disturb injects the next fault in turn.
-func (w *world) disturb(ctx context.Context, n int, p *process, bad *proxy) error {
+func (w *world) disturb(ctx context.Context, n int, p *process, bad *network.Proxy) error {
 	switch n % 4 {
 	case 0:
-		bad.cut()
+		bad.Cut()
 	case 1:
 		w.server.stop(syscall.SIGKILL)
 		pause(ctx, time.Second)
@@ -196,11 +198,11 @@ func (w *world) disturb(ctx context.Context, n int, p *process, bad *proxy) erro
 		pause(ctx, 3*time.Second)
 		p.signal(syscall.SIGCONT)
 	case 3:
-		bad.suffer(slow)
-		bad.cut()
+		bad.Suffer(network.Slow)
+		bad.Cut()
 		pause(ctx, 2*time.Second)
-		bad.suffer(healthy)
-		bad.cut()
+		bad.Suffer(network.Healthy)
+		bad.Cut()
 	}
 	return nil
 }

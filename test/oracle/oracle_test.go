@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -159,7 +160,7 @@ var streams = map[string]struct {
 	"lags":   {record: lists, lags: 2},
 	"poses":  {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
 	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
-	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
+	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": schema.ID}}},
 	"declared": {record: declared, mixture: true, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
 		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40", "code*old": "pair"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},

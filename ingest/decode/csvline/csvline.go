@@ -1,4 +1,5 @@
-// Package csvline reads the records of CSV files without allocating.
+// Package csvline reads the records of CSV files without allocating, and finds how their cells
+// are separated and of which types they are.
 package csvline
 
 import (

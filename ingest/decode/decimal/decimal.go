@@ -68,29 +68,12 @@ func Scan(b []byte) (v float64, n int) {
 	}
 	plain := digits <= 19 // or m has overflowed
 	if i < len(b) && b[i]|0x20 == 'e' {
-		i++
-		plain = false
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		e := i
-		for i < len(b) && b[i]-'0' <= 9 {
-			i++
-		}
-		if i == e {
+		shift, n := exponent(b[i+1:])
+		if n == 0 {
 			return 0, 0
 		}
-		if i-e <= 2 && digits <= 19 { // so that the power of ten may be one of those below
-			shift := 0
-			for _, c := range b[e:i] {
-				shift = shift*10 + int(c-'0')
-			}
-			if b[e-1] == '-' {
-				shift = -shift
-			}
-			exp += shift
-			plain = true
-		}
+		i += 1 + n
+		exp += shift
 	}
 	if plain && m <= 1<<53 && exp >= -22 && exp <= 22 {
 		if v = float64(m); exp <= 0 {
@@ -105,6 +88,31 @@ func Scan(b []byte) (v float64, n int) {
 	}
 	return parseFloat(b[:i]), i
 }
+
+// exponent reads the digits after an e, which may have a sign, and returns how long they are.
+// With more than two digits it is farPower, of either sign, which tens does not have.
+func exponent(b []byte) (e, n int) {
+	if n < len(b) && (b[n] == '+' || b[n] == '-') {
+		n++
+	}
+	sign := n
+	for n < len(b) && b[n]-'0' <= 9 {
+		e = e*10 + int(b[n]-'0')
+		n++
+	}
+	switch {
+	case n == sign:
+		return 0, 0
+	case n-sign > 2:
+		return farPower, n
+	case b[0] == '-':
+		return -e, n
+	}
+	return e, n
+}
+
+// farPower is more than the digits of a number can make up for.
+const farPower = 1 << 20
 
 // wholeTens are the powers of ten of the digits that lastDigits takes.
 var wholeTens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}

@@ -47,6 +47,7 @@ func (v *window) setScores(f []float64, columns int) {
 func (w *newton) push(p *engine.Minibatch) {
 	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
 	own := len(w.members) * k
+	w.forest.find(p.X)
 	for i, y := range p.Labels {
 		at := v.at
 		if v.rows < w.length {
@@ -74,7 +75,7 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)
 		}
 		v.setWeight(at, p.Weights[i])
-		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])
+		w.forest.arrive(at, i)
 		for c, s := range p.Scores[i*columns+k : i*columns+k+own] {
 			v.f[place(at, c, own)] = s
 		}

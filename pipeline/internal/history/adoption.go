@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
@@ -57,7 +58,7 @@ type adopted struct {
 	aliases []alias          // of the model
 	former  learner.Progress // steps, rows and alarms of the models before, less those of Learner while it was a trial
 	news    *event.Succeeded // of the last BATCH; nil for nothing
-	renamed []decode.Alias   // likewise
+	renamed []schema.Alias   // likewise
 }
 
 func (d *Decided) adopts(it Item, was int, names []string, renames [][2]int) {

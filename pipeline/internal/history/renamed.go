@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -227,13 +228,13 @@ func (h *History) aliased(model, s *decode.Schema) *decode.Schema {
 	}
 	of := *model
 	for _, a := range h.adopted.aliases {
-		of.Aliases = append(slices.Clip(of.Aliases), decode.Alias{Column: s.Columns[a.column], Field: s.Columns[a.from], Type: s.TypeOf(a.from), Step: a.step})
+		of.Aliases = append(slices.Clip(of.Aliases), schema.Alias{Column: s.Columns[a.column], Field: s.Columns[a.from], Type: s.TypeOf(a.from), Step: a.step})
 	}
 	return &of
 }
 
 // Renamed returns the columns that are read by another name since the last BATCH.
-func (h *History) Renamed() []decode.Alias { return h.adopted.renamed }
+func (h *History) Renamed() []schema.Alias { return h.adopted.renamed }
 
 // Aliases returns the columns that are read by another name.
-func (h *History) Aliases() []decode.Alias { return h.served().Aliases }
+func (h *History) Aliases() []schema.Alias { return h.served().Aliases }

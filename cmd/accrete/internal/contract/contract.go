@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
@@ -106,15 +107,15 @@ func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) 
 	}
 	switch options.Input.Format {
 	case "json", "json-schema":
-		return m, input(m.name, d, fields, m.task), nil
+		return m, input(m.name, d, fields, options.Input.Renames.Of(), m.task), nil
 	}
 	return m, nil, nil
 }
 
 // declared returns the columns of a configuration with their types.
-func declared(d decode.Config) (all []decode.Field) {
+func declared(d decode.Config) (all []schema.Field) {
 	for _, name := range d.Columns {
-		all = append(all, decode.Field{Name: name, Type: d.Types[name], Pair: d.Types[name] == decode.Pair})
+		all = append(all, schema.Field{Name: name, Type: d.Types[name], Pair: d.Types[name] == schema.Pair})
 	}
 	return all
 }

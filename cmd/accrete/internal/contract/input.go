@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -61,11 +62,12 @@ func (n *node) object(more bool) object {
 	return o
 }
 
-// input returns the schema of an input record in JSON, of which columns are known.
-func input(name string, c decode.Config, columns []decode.Field, task learner.Task) object {
+// input returns the schema of an input record in JSON, of which columns are known, and fields
+// that they may be called as well.
+func input(name string, c decode.Config, columns []schema.Field, renames []decode.Rename, task learner.Task) object {
 	missing := c.Missing != "quarantine"
 	root := &node{}
-	columns = slices.DeleteFunc(slices.Clone(columns), func(f decode.Field) bool { return ofTable(c, f.Name) })
+	columns = slices.DeleteFunc(slices.Clone(columns), func(f schema.Field) bool { return ofTable(c, f.Name) })
 	for _, f := range columns {
 		if !f.Pair {
 			root.at(f.Name).schema = column(f.Type, missing)
@@ -73,6 +75,11 @@ func input(name string, c decode.Config, columns []decode.Field, task learner.Ta
 	}
 	var required []string
 	for _, f := range columns {
+		if i := slices.IndexFunc(renames, func(r decode.Rename) bool { return r.Column == f.Name }); i >= 0 {
+			root.at(renames[i].Field).schema = column(f.Type, true)
+			root.at(f.Name).schema = column(f.Type, true)
+			continue
+		}
 		if top, _, _ := strings.Cut(f.Name, "."); !missing && !f.Pair && !slices.Contains(required, top) {
 			required = append(required, top)
 		}
@@ -93,12 +100,12 @@ func input(name string, c decode.Config, columns []decode.Field, task learner.Ta
 		root.at(c.Key).schema = described(typed("string", "number", "null"), "Key of the prediction.")
 	}
 	for field, t := range c.Types {
-		if !decode.IsColumn(t) && t != decode.Pair {
+		if !schema.IsColumn(t) && t != schema.Pair {
 			root.at(field).schema = described(object{}, "No input.")
 		}
 	}
 	for i := range c.Tables {
-		if t := &c.Tables[i]; t.Key != c.Key && !ofTable(c, t.Key) && !slices.ContainsFunc(columns, func(f decode.Field) bool { return f.Name == t.Key }) {
+		if t := &c.Tables[i]; t.Key != c.Key && !ofTable(c, t.Key) && !slices.ContainsFunc(columns, func(f schema.Field) bool { return f.Name == t.Key }) {
 			root.at(t.Key).schema = described(typed("string", "number", "null"), "Key of the row of "+t.Topic+" that the record is enriched with.")
 		}
 	}

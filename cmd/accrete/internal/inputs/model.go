@@ -12,7 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -36,8 +36,8 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	if s == nil {
 		return nil, nil
 	}
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+	var known schema.Schema
+	if err := json.Unmarshal(s.Schema, &known); err != nil {
 		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
 	seen, fitted, err := learner.ServedColumns(s.State.Serving)
@@ -45,7 +45,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 		return nil, err
 	}
 	var all []Column
-	for _, f := range schema.Fields() {
+	for _, f := range known.Fields() {
 		c := Column{Name: f.Name, Type: f.Type, Becomes: "number"}
 		if !fitted {
 			c.Becomes = "decided in the warm-up"
@@ -53,7 +53,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 		if text := becomes(f, seen); text != "" {
 			c.Becomes, c.Values = text, seen[f.At].Values
 		}
-		for _, a := range schema.Aliases {
+		for _, a := range known.Aliases {
 			if a.Column == f.Name {
 				c.ReadFrom, c.Since = a.Field, a.Step
 			}
@@ -68,7 +68,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)
 	}
 	for i := range all {
-		all[i].Type = decode.WithFormat(all[i].Type, in.Types[all[i].Name])
+		all[i].Type = schema.WithFormat(all[i].Type, in.Types[all[i].Name])
 	}
 	for _, c := range notInputs(in.Types) {
 		if !slices.ContainsFunc(all, func(o Column) bool { return o.Name == c.Name }) { // windows are computed from it
@@ -81,7 +81,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 // notInputs returns the fields that are declared not to be columns.
 func notInputs(types map[string]string) (all []Column) {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if !decode.IsColumn(types[name]) && types[name] != decode.Pair {
+		if !schema.IsColumn(types[name]) && types[name] != schema.Pair {
 			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is not an input"})
 		}
 	}
@@ -111,7 +111,10 @@ func ModelText(columns []Column) string {
 			becomes = fmt.Sprintf("%s of %d values", becomes, c.Values)
 		}
 		if c.ReadFrom != "" {
-			becomes += fmt.Sprintf(", read from %.40s since step %d", c.ReadFrom, c.Since)
+			becomes += fmt.Sprintf(", read from %.40s", c.ReadFrom)
+		}
+		if c.Since > 0 {
+			becomes += fmt.Sprintf(" since step %d", c.Since)
 		}
 		fmt.Fprintf(w, "column       %.40s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), becomes)
 	}
@@ -136,7 +139,7 @@ func YAML(columns []Column) string {
 		}
 		typ, note := c.Type, ""
 		if typ == "" {
-			typ, note = decode.Ignored, "  # no value so far"
+			typ, note = schema.Ignored, "  # no value so far"
 		}
 		if strings.Contains(typ, "%") {
 			typ = strconv.Quote(typ)

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -105,18 +105,18 @@ func (t *Tally) Add(x []float64) {
 
 // Report describes the columns; nil if all are numbers as they are, have no missing values
 // or hints, and are not like identifiers.
-func (t *Tally) Report(schema *decode.Schema, seen []learner.Column) []Report {
-	all := t.All(schema, seen)
-	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Becomes != "number" || c.Identifier || c.Hint != "" }) {
+func (t *Tally) Report(known *schema.Schema, seen []learner.Column) []Report {
+	all := t.All(known, seen)
+	if known.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Becomes != "number" || c.Identifier || c.Hint != "" }) {
 		return nil
 	}
 	return all
 }
 
 // All describes the columns.
-func (t *Tally) All(schema *decode.Schema, seen []learner.Column) []Report {
+func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 	var all []Report
-	for _, f := range schema.Fields() {
+	for _, f := range known.Fields() {
 		if f.At >= len(t.columns) {
 			return nil
 		}
@@ -135,7 +135,7 @@ func (t *Tally) All(schema *decode.Schema, seen []learner.Column) []Report {
 }
 
 // becomes returns what the model sees of a field; empty if it sees it as it is.
-func becomes(f decode.Field, seen []learner.Column) string {
+func becomes(f schema.Field, seen []learner.Column) string {
 	if f.At >= len(seen) {
 		return ""
 	}
@@ -150,10 +150,10 @@ func becomes(f decode.Field, seen []learner.Column) string {
 }
 
 // Declaration returns the columns, and the fields that types excludes, as input.columns.
-func (t *Tally) Declaration(schema *decode.Schema, types map[string]string) string {
+func (t *Tally) Declaration(known *schema.Schema, types map[string]string) string {
 	var all []Column
-	for _, f := range schema.Fields() {
-		all = append(all, Column{Name: f.Name, Type: decode.WithFormat(f.Type, types[f.Name]), identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
+	for _, f := range known.Fields() {
+		all = append(all, Column{Name: f.Name, Type: schema.WithFormat(f.Type, types[f.Name]), identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
 	}
 	return YAML(append(all, notInputs(types)...))
 }

@@ -47,6 +47,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Client:        client,
 		Topics:        c.Input.LearnedTopics(),
 		Decode:        d,
+		Renames:       c.Input.Renames.Of(),
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   c.Learner.Mixture == "auto",

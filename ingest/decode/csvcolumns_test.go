@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 )
 
 // all reads the rows of a file.
@@ -27,7 +29,7 @@ func all(t *testing.T, text string) (rows [][]float64, columns []string, err err
 
 // Cells may be separated by commas, semicolons, tabs or bars.
 func TestSeparatorsAreRecognised(t *testing.T) {
-	for _, sep := range separators {
+	for _, sep := range csvline.Separators {
 		text := strings.ReplaceAll("\xef\xbb\xbfa,\"b;,|\t\",y\r\n1,\"x\r\ny\",2\r\n3,z,4\r\n", ",", string(sep))
 		rows, columns, err := all(t, text)
 		if err != nil || len(rows) != 2 || len(columns) != 2 || rows[0][0] != 1 || rows[1][0] != 3 {

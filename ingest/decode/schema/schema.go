@@ -1,9 +1,9 @@
-package decode
+// Package schema describes the columns of records: the types that are declared for fields, and
+// what the records so far have determined.
+package schema
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -32,58 +32,13 @@ type Schema struct {
 	Adopted      []string `json:"adopted,omitempty"`
 	AdoptedTypes []string `json:"adopted_types,omitempty"`
 
-	// Aliases are Columns that are read from other fields where a record lacks them.
+	// Aliases are Columns that are read from other fields where a record lacks them. Those that
+	// are declared may also be fields that are no columns.
 	Aliases []Alias `json:"aliases,omitempty"`
 }
 
-// order puts column names in the order of a row: by bytes, unless they are the
-// indices 0 to n-1, which go by number.
-func order(names []string) {
-	slices.Sort(names)
-	if len(names) <= 10 {
-		return // the same either way
-	}
-	seen := make([]bool, len(names))
-	for _, name := range names {
-		i, ok := index(name)
-		if !ok || i >= len(names) || seen[i] {
-			return
-		}
-		seen[i] = true
-	}
-	for i := range names {
-		names[i] = strconv.Itoa(i)
-	}
-}
-
-// index reads a name that strconv.Itoa wrote.
-func index(name string) (int, bool) {
-	i, err := strconv.Atoi(name)
-	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
-}
-
-// indexed reports whether the columns are those of the form {"x":[…]}.
-func indexed(columns []string) bool {
-	for i, name := range columns {
-		if k, ok := index(name); !ok || k != i {
-			return false
-		}
-	}
-	return true
-}
-
-// repeated returns a name that occurs twice in sorted names.
-func repeated(sorted []string) (string, bool) {
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return sorted[i], true
-		}
-	}
-	return "", false
-}
-
-// schemaTypes returns the names of types for a Schema, nil if all are numeric.
-func schemaTypes(types []learner.ColumnType) []string {
+// TypeNames returns the names of types for a Schema, nil if all are numeric.
+func TypeNames(types []learner.ColumnType) []string {
 	names := make([]string, len(types))
 	numeric := true
 	for i, t := range types {
@@ -124,7 +79,7 @@ func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
 			types[i] = t
 			continue
 		}
-		t, err := ParseColumnType(name)
+		t, err := ParseType(name)
 		if err != nil {
 			return nil, fmt.Errorf("schema: %w", err)
 		}
@@ -150,11 +105,59 @@ func (s *Schema) Fields() (all []Field) {
 			f.Type = s.Types[i]
 		}
 		if f.Type == learner.TextColumn.String() {
-			f.Name, f.Columns = strings.TrimSuffix(f.Name, ":00"), textBuckets
+			f.Name, f.Columns = strings.TrimSuffix(f.Name, ":00"), TextBuckets
 		}
 		f.Pair = f.Type == Pair || f.Type == learner.WindowColumn.String()
-		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() && !(f.Type == learner.SourceColumn.String() && (f.Name == recordKey || f.Name == recordTime)) {
+		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() && !(f.Type == learner.SourceColumn.String() && (f.Name == RecordKey || f.Name == RecordTime)) {
 			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Alias is a column that is read from another field, whose name the column has now. A record
+// that has the column itself is read as before.
+type Alias struct {
+	Column string `json:"column"`
+	Field  string `json:"field"`
+	Type   string `json:"type"` // of the field; empty if it is declared
+	Step   int64  `json:"step"` // of the model, from which on it is read so; 0 if it is declared
+
+	// Declared is one of the renames of the Decoder that has decided the rows.
+	Declared bool `json:"declared,omitempty"`
+}
+
+// TypeOf returns the type of column i.
+func (s *Schema) TypeOf(i int) string {
+	if s.Types == nil {
+		return learner.NumericColumn.String()
+	}
+	return s.Types[i]
+}
+
+// A Writer is a schema of a registry with which records are written. The text is all that
+// there is to know of it: it refers to no other schema.
+type Writer struct {
+	ID   string `json:"id"`   // a number, or a GUID
+	Type string `json:"type"` // AVRO, PROTOBUF or JSON
+	Text string `json:"text"` // of PROTOBUF, a FileDescriptorSet whose last file is the schema, in base64
+}
+
+// TextBuckets is the number of columns that a text becomes, a compromise: docs/columns.md
+// has the errors with more and with fewer.
+const TextBuckets = 64
+
+// The columns of a row, beside fields, that windows need.
+const (
+	RecordKey  = "record.key"
+	RecordTime = "record.time"
+)
+
+// Declared returns the Aliases that are declared; nil for none.
+func (s *Schema) Declared() (all []Alias) {
+	for _, a := range s.Aliases {
+		if a.Declared {
+			all = append(all, a)
 		}
 	}
 	return all

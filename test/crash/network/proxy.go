@@ -1,4 +1,5 @@
-package main
+// Package network is a faulty network between a program and its broker.
+package network
 
 import (
 	"bytes"
@@ -10,10 +11,10 @@ import (
 	"time"
 )
 
-// proxy is a faulty network between the learner and the broker. It listens on
+// Proxy is a faulty network between a learner and its broker. It listens on
 // another loopback address and replaces the broker's advertised address with
 // its own.
-type proxy struct {
+type Proxy struct {
 	listener net.Listener
 	to       string
 	old, new []byte // host names with their length, as encoded in a response
@@ -27,11 +28,10 @@ type proxy struct {
 
 // Kinds of faults of a connection.
 const (
-	healthy  = iota
-	reset    // after a number of bytes
-	slow     // a few milliseconds for each request and response
-	halfOpen // after a number of requests there are no responses, and the connection stays open
-	kinds
+	Healthy  = iota
+	Reset    // after a number of bytes
+	Slow     // a few milliseconds for each request and response
+	HalfOpen // after a number of requests there are no responses, and the connection stays open
 )
 
 type wire struct {
@@ -40,7 +40,8 @@ type wire struct {
 	left           int // bytes or responses before the fault
 }
 
-func newProxy(to string, seed uint64) (*proxy, error) {
+// NewProxy returns a Proxy of the broker at an address, without faults.
+func NewProxy(to string, seed uint64) (*Proxy, error) {
 	host, port, err := net.SplitHostPort(to)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func newProxy(to string, seed uint64) (*proxy, error) {
 		return nil, err
 	}
 	text := func(s string) []byte { return append([]byte{0, byte(len(s))}, s...) }
-	p := &proxy{listener: l, to: to, old: text(host), new: text("127.0.0.2"), rng: rand.New(rand.NewPCG(seed, 5)), conns: map[*wire]struct{}{}}
+	p := &Proxy{listener: l, to: to, old: text(host), new: text("127.0.0.2"), rng: rand.New(rand.NewPCG(seed, 5)), conns: map[*wire]struct{}{}}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -63,15 +64,17 @@ func newProxy(to string, seed uint64) (*proxy, error) {
 	return p, nil
 }
 
-func (p *proxy) address() string { return p.listener.Addr().String() }
+// Address returns where the proxy listens.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-func (p *proxy) close() {
+// Close resets all connections, and accepts no others.
+func (p *Proxy) Close() {
 	p.listener.Close()
-	p.cut()
+	p.Cut()
 }
 
-// cut resets all connections.
-func (p *proxy) cut() {
+// Cut resets all connections.
+func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for w := range p.conns {
@@ -80,8 +83,8 @@ func (p *proxy) cut() {
 	}
 }
 
-// suffer makes new connections faulty, in the given way.
-func (p *proxy) suffer(kind int) {
+// Suffer makes new connections faulty, in the given way.
+func (p *Proxy) Suffer(kind int) {
 	p.mu.Lock()
 	p.kind = kind
 	p.mu.Unlock()
@@ -93,7 +96,7 @@ func (w *wire) reset() {
 	w.broker.Close()
 }
 
-func (p *proxy) serve(client net.Conn) {
+func (p *Proxy) serve(client net.Conn) {
 	broker, err := net.Dial("tcp", p.to)
 	if err != nil {
 		client.Close()
@@ -102,12 +105,12 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Lock()
 	w := &wire{client: client, broker: broker, kind: p.kind}
 	switch w.kind {
-	case reset:
+	case Reset:
 		w.left = 1 + p.rng.IntN(40_000)
-	case halfOpen:
+	case HalfOpen:
 		w.left = 1 + p.rng.IntN(20)
 	}
-	if w.kind != healthy {
+	if w.kind != Healthy {
 		p.hurt++
 	}
 	p.conns[w] = struct{}{}
@@ -130,14 +133,14 @@ func (p *proxy) serve(client net.Conn) {
 }
 
 // requests forwards bytes as they arrive.
-func (p *proxy) requests(w *wire) {
+func (p *Proxy) requests(w *wire) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := w.client.Read(buf)
 		if err != nil {
 			return
 		}
-		if w.kind == reset {
+		if w.kind == Reset {
 			if w.left -= n; w.left < 0 { // within a request
 				w.broker.Write(buf[:max(0, n+w.left)])
 				w.reset()
@@ -151,7 +154,7 @@ func (p *proxy) requests(w *wire) {
 }
 
 // answers forwards complete responses one by one.
-func (p *proxy) answers(w *wire) {
+func (p *Proxy) answers(w *wire) {
 	for {
 		head := make([]byte, 4)
 		if _, err := io.ReadFull(w.broker, head); err != nil {
@@ -166,9 +169,9 @@ func (p *proxy) answers(w *wire) {
 		// byte.
 		body = bytes.ReplaceAll(body, append([]byte{p.old[1] + 1}, p.old[2:]...), append([]byte{p.new[1] + 1}, p.new[2:]...))
 		switch w.kind {
-		case slow:
+		case Slow:
 			time.Sleep(3 * time.Millisecond)
-		case halfOpen:
+		case HalfOpen:
 			if w.left--; w.left < 0 {
 				continue // read, but not forwarded
 			}
@@ -177,4 +180,11 @@ func (p *proxy) answers(w *wire) {
 			return
 		}
 	}
+}
+
+// Count returns the number of connections that had a fault.
+func (p *Proxy) Count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hurt
 }

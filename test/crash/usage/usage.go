@@ -1,4 +1,5 @@
-package main
+// Package usage measures what a process uses, and finds what leaks.
+package usage
 
 import (
 	"bufio"
@@ -12,8 +13,8 @@ import (
 	"time"
 )
 
-// sample is the resource use of a process.
-type sample struct {
+// Sample is the resource use of a process.
+type Sample struct {
 	RSS        int64 `json:"rss_bytes"`
 	Heap       int64 `json:"heap_bytes"` // live bytes at the last collection
 	Files      int   `json:"file_descriptors"`
@@ -22,7 +23,7 @@ type sample struct {
 	Limit int64 // of memory, as the process reports it
 }
 
-// flat reports an error if the learner uses more in the last quarter of its run
+// Flat reports an error if the learner uses more in the last quarter of its run
 // than in the second, when it has allocated everything that it needs. A learner
 // that has to catch up on a busy machine holds larger BATCHes, so a quarter more
 // memory is not taken for a leak.
@@ -34,7 +35,7 @@ type sample struct {
 // that a sound learner has between 13 and 19 descriptors. In a run with few faults
 // it may need all of them for the first time in the last quarter. With more faults
 // the test is stricter: one descriptor leaked per fault is found from 40 faults on.
-func flat(samples []sample, faults int) error {
+func Flat(samples []Sample, faults int) error {
 	n := len(samples)
 	second, last := samples[n/4:n/2], samples[3*n/4:]
 	files, goroutines := 2, 4
@@ -42,10 +43,10 @@ func flat(samples []sample, faults int) error {
 		files, goroutines = files+lateConnections, goroutines+2*lateConnections
 	}
 	var err error
-	if was, is := quantile(second, .5).RSS, quantile(last, .5).RSS; is > was*5/4+16<<20 {
+	if was, is := Quantile(second, .5).RSS, Quantile(last, .5).RSS; is > was*5/4+16<<20 {
 		err = fmt.Errorf("memory grew from %d to %d MB", was/1e6, is/1e6)
 	}
-	most, least := quantile(second, .9), quantile(last, .1)
+	most, least := Quantile(second, .9), Quantile(last, .1)
 	if least.Files > most.Files+files {
 		err = errors.Join(err, fmt.Errorf("file descriptors grew from %d to %d", most.Files, least.Files))
 	}
@@ -65,9 +66,9 @@ const (
 	enoughFaults = 16
 )
 
-// quantile returns the q-quantile of each figure separately.
-func quantile(all []sample, q float64) (m sample) {
-	at := func(figure func(sample) int64) int64 {
+// Quantile returns the q-quantile of each figure separately.
+func Quantile(all []Sample, q float64) (m Sample) {
+	at := func(figure func(Sample) int64) int64 {
 		v := make([]int64, len(all))
 		for i, s := range all {
 			v[i] = figure(s)
@@ -75,31 +76,31 @@ func quantile(all []sample, q float64) (m sample) {
 		slices.Sort(v)
 		return v[int(q*float64(len(v)-1))]
 	}
-	return sample{
-		RSS:        at(func(s sample) int64 { return s.RSS }),
-		Heap:       at(func(s sample) int64 { return s.Heap }),
-		Files:      int(at(func(s sample) int64 { return int64(s.Files) })),
-		Goroutines: int(at(func(s sample) int64 { return int64(s.Goroutines) })),
+	return Sample{
+		RSS:        at(func(s Sample) int64 { return s.RSS }),
+		Heap:       at(func(s Sample) int64 { return s.Heap }),
+		Files:      int(at(func(s Sample) int64 { return int64(s.Files) })),
+		Goroutines: int(at(func(s Sample) int64 { return int64(s.Goroutines) })),
 	}
 }
 
-// look reads the resource use of a process from /proc and from its own metrics.
-func look(pid int, listen string) (s sample, err error) {
+// Look reads the resource use of a process from /proc and from its own metrics.
+func Look(pid int, listen string) (s Sample, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return s, err
 	}
-	s.RSS = kilobytes(status, "VmRSS:")
+	s.RSS = Kilobytes(status, "VmRSS:")
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		return s, err
 	}
 	s.Files = len(files)
-	return s, s.scrape(listen)
+	return s, s.Scrape(listen)
 }
 
-// kilobytes returns a figure of /proc/PID/status, in bytes, 0 if there is none.
-func kilobytes(status []byte, name string) int64 {
+// Kilobytes returns a figure of /proc/PID/status, in bytes, 0 if there is none.
+func Kilobytes(status []byte, name string) int64 {
 	for line := range strings.Lines(string(status)) {
 		if kb, ok := strings.CutPrefix(line, name); ok {
 			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64)
@@ -109,8 +110,8 @@ func kilobytes(status []byte, name string) int64 {
 	return 0
 }
 
-// scrape reads the figures that the process itself reports.
-func (s *sample) scrape(listen string) error {
+// Scrape reads the figures that the process itself reports.
+func (s *Sample) Scrape(listen string) error {
 	client := http.Client{Timeout: time.Second}
 	resp, err := client.Get("http://" + listen + "/metrics")
 	if err != nil {

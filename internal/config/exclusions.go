@@ -2,6 +2,30 @@ package config
 
 import "github.com/accrete-ml/accrete/learner"
 
+// adopt reports options that exclude columns that are adopted.
+func (v *validation) adopt() {
+	if v.Input.OnChange != "adopt" {
+		return
+	}
+	excluded := func(path, why string) { v.add(path, "cannot be combined with input.on_change: adopt: %s", why) }
+	switch {
+	case v.Input.Labels.TTL > 0:
+		excluded("input.labels.ttl", "rows that wait for their label have the columns of their time")
+	case v.Refit.Every > 0:
+		excluded("refit.every", "a refit reads its records again, with the columns of the model alone")
+	case v.Learner.Task == "novelty":
+		excluded("learner.task", "which of two models is better shows in their errors, and novelty learns without labels")
+	case v.Learner.KernelMetric != "":
+		excluded("learner.kernel.metric", "a metric is for given columns")
+	case v.Input.Sparse > 0:
+		excluded("input.sparse", "every input is hashed by its name, and none has to be adopted")
+	case v.Input.Missing == "quarantine":
+		excluded("input.missing", "records from before a column came do not have it: want impute or zero")
+	case len(v.Input.Columns.Names()) > 0:
+		excluded("input.columns", "columns come from the records: want auto, or the types of some")
+	}
+}
+
 // sparse reports options that exclude sparse inputs.
 func (v *validation) sparse() {
 	bits := v.Input.Sparse

@@ -1,0 +1,254 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
+	"github.com/accrete-ml/accrete/ingest/decode/source"
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// newCSV reads the header of a file.
+func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
+	head, _ := l.From.Peek(source.HeadBytes)
+	comma := csvline.Separator(head)
+	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, numbers: csvline.Numbers{Comma: byte(comma), Most: d.config.MaxAbs}}
+	header, _, err := c.in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	c.header = make([]string, len(header))
+	c.names = make([][]byte, len(header))
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("column %d has no name in the header", i+1)
+		case !utf8.ValidString(name):
+			return nil, fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, excerpt.Quote(name))
+		case slices.Contains(c.header[:i], name):
+			return nil, fmt.Errorf("two columns are named %s", excerpt.Quote(name))
+		}
+		c.header[i], c.names[i] = name, []byte(name)
+	}
+	cfg := d.config
+	labels := cfg.Labels
+	if cfg.Label != "" {
+		labels = []string{cfg.Label}
+	}
+	for _, name := range labels {
+		y, err := c.find(name, "label")
+		if err != nil && !cfg.NoLabel {
+			return nil, err
+		}
+		c.ys = append(c.ys, y)
+	}
+	if labels == nil {
+		y := slices.Index(c.header, "y")
+		switch label := slices.Index(c.header, "label"); {
+		case y < 0:
+			y = label
+		case label >= 0:
+			return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
+		}
+		c.ys = []int{y}
+		if y < 0 && !cfg.NoLabel && cfg.Task != learner.Novelty {
+			if len(header) == 1 {
+				return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", excerpt.Quote(header[0]))
+			}
+			return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", excerpt.List(c.header))
+		}
+	}
+	if c.key, err = c.find(cfg.Key, "key"); err != nil {
+		return nil, err
+	}
+	if c.w, err = c.find(cfg.Weight, "weight"); err != nil {
+		return nil, err
+	}
+	if err := c.checkDeclared(); err != nil {
+		return nil, err
+	}
+	inputs := len(header)
+	for _, i := range append([]int{c.key, c.w}, c.ys...) {
+		if i >= 0 {
+			c.names[i] = nil
+			inputs--
+		}
+	}
+	if inputs == 0 {
+		return nil, errors.New("no input columns")
+	}
+	if inputs > cfg.MaxColumns {
+		return nil, fmt.Errorf("%d inputs, the limit is %d", inputs, cfg.MaxColumns)
+	}
+	return c, nil
+}
+
+// find gives the column that a configured name means, -1 if none is configured.
+func (c *csvRows) find(name, what string) (int, error) {
+	if name == "" {
+		return -1, nil
+	}
+	if i := slices.Index(c.header, name); i >= 0 {
+		return i, nil
+	}
+	hint := ""
+	if near := spell.Nearest(name, c.header); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", excerpt.Quote(near))
+	}
+	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, hint, excerpt.List(c.header))
+}
+
+// infer sets the types of the inputs from the first rows, where they are neither
+// declared nor known.
+func (c *csvRows) infer(look []line) error {
+	d := c.d
+	if !d.config.Infer {
+		return nil
+	}
+	if d.hints == nil {
+		d.hints = map[string]learner.ColumnType{}
+	}
+	for i, name := range c.header {
+		if c.names[i] == nil {
+			continue
+		}
+		var t csvline.Tally
+		for _, l := range look {
+			if l.err == nil {
+				t.Add(l.cells[i])
+			}
+		}
+		if _, declared := d.config.Types[name]; t.DecimalComma() != "" && !declared {
+			return fmt.Errorf("column %s has numbers with decimal commas, such as %s: write them with points, or declare the type of the column, for example %s:category (--columns, or input.columns)", excerpt.Quote(name), excerpt.Quote(t.DecimalComma()), name)
+		}
+		if is, ok := t.Type(); ok {
+			d.hints[name] = is
+		}
+	}
+	return nil
+}
+
+// use notes the types that the cells of each column are read as.
+func (c *csvRows) use() {
+	c.types = make([]learner.ColumnType, len(c.header))
+	for i, name := range c.header {
+		c.types[i] = c.d.firstType(name)
+		if at, ok := c.d.column[name]; ok && c.d.typeOf(at) != learner.UnknownColumn {
+			c.types[i] = c.d.typeOf(at)
+		}
+		for _, a := range c.d.aliases {
+			if a.field == name {
+				c.types[i] = a.is
+			}
+		}
+		if at, ok := c.d.column[string(c.d.renamed[name])]; ok {
+			c.types[i] = c.d.typeOf(at)
+		}
+	}
+}
+
+// checkDeclared returns an error if a declared column is not in the header. Files after
+// the first may lack columns, but not all of them, and records that are only forwarded the
+// fields that are no columns.
+func (c *csvRows) checkDeclared() error {
+	cfg := c.d.config
+	if c.d.continues && !cfg.Sparse {
+		return c.checkKnown()
+	}
+	names := slices.Clone(cfg.Columns)
+	for name, t := range cfg.Types {
+		switch {
+		case t == schema.Pair:
+			a, b, _ := splitPair(name)
+			names = append(names, a, b)
+		case !schema.IsExcluded(t) || !cfg.NoLabel:
+			names = append(names, name)
+		}
+	}
+	if !cfg.NoLabel {
+		names = append(names, cfg.windowFields()...)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !slices.Contains(c.header, name) {
+			return c.noColumn(name)
+		}
+	}
+	return nil
+}
+
+// checkKnown returns an error if the header has no column of the schema, whose rows would
+// all be missing values.
+func (c *csvRows) checkKnown() error {
+	var want []string
+	for _, a := range c.d.schema.Aliases {
+		if slices.Contains(c.header, a.Field) {
+			return nil
+		}
+	}
+	for _, f := range c.d.schema.Fields() {
+		if slices.Contains(c.header, f.Name) {
+			return nil
+		}
+		if !f.Pair {
+			want = append(want, f.Name)
+		}
+	}
+	return fmt.Errorf("the file has no column of the model: its columns are %s, and those of the model are %s", excerpt.List(c.header), excerpt.List(want))
+}
+
+// noColumn returns the error for a declared column that is not in the header, which may
+// be the name of one and a type that does not exist.
+func (c *csvRows) noColumn(name string) error {
+	for i := range name {
+		if name[i] == ':' && slices.Contains(c.header, name[:i]) {
+			if _, err := schema.ParseType(name[i+1:]); err != nil {
+				return fmt.Errorf("input.columns: %s: %w", excerpt.Quote(name[:i]), err)
+			}
+		}
+	}
+	hint := ""
+	if near := spell.Nearest(name, c.header); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", excerpt.Quote(near))
+	}
+	return fmt.Errorf("input.columns: there is no column %s%s; the columns are %s", excerpt.Quote(name), hint, excerpt.List(c.header))
+}
+
+// input returns the value of the cell of column i, an input.
+func (c *csvRows) input(i int, s string) value {
+	if !c.d.typed() {
+		return cell(s)
+	}
+	if csvline.IsMissing(s) {
+		return value{kind: null}
+	}
+	switch c.types[i].Values() {
+	case learner.SourceColumn:
+		if !c.d.config.isWindowField(c.header[i], true) {
+			return value{kind: text, text: view(s)}
+		}
+	case learner.CategoryColumn, learner.TextColumn:
+		return value{kind: text, text: view(s)}
+	case learner.BooleanColumn:
+		if word := csvline.Boolean(s); word != "" {
+			return value{kind: boolean, text: view(word)}
+		}
+	}
+	return cell(s)
+}
+
+// target returns the value of a cell of a label.
+func (c *csvRows) target(s string) value {
+	if !c.textLabels && c.d.typed() && csvline.IsMissing(s) {
+		return value{kind: null}
+	}
+	return labelCell(s, c.textLabels)
+}
