@@ -111,16 +111,33 @@ func (f *Forest) Sum(dst []float64, x []float32, coef []float32, scores int) {
 		at := leaves[:rows]
 		for _, root := range f.roots {
 			f.descend(at, x[from*f.dim:(from+rows)*f.dim], root)
-			for i, leaf := range at {
-				c := coef[int(leaf)*scores : (int(leaf)+1)*scores]
-				s := sums[i*scores : i*scores+len(c)]
-				for j, v := range c {
-					s[j] += float64(v)
-				}
-			}
+			addLeaves(sums, at, coef, scores)
 		}
 		for i, v := range sums {
 			dst[from*scores+i] += v
+		}
+	}
+}
+
+// Add adds to dst, rows × scores, the coefficients of the leaves that Leaf found, as Sum
+// does to numbers that are 0.
+func (f *Forest) Add(dst []float64, leaves []int32, coef []float32, scores int) {
+	n := len(leaves) / max(1, len(f.roots))
+	if len(leaves) != n*len(f.roots) || len(dst) != n*scores || len(coef) != f.Leaves()*scores {
+		panic("forest: Add: slice lengths do not match")
+	}
+	for t := range f.roots {
+		addLeaves(dst, leaves[t*n:(t+1)*n], coef, scores)
+	}
+}
+
+// addLeaves adds the coefficients of a leaf for each row.
+func addLeaves(sums []float64, leaves []int32, coef []float32, scores int) {
+	for i, leaf := range leaves {
+		c := coef[int(leaf)*scores : (int(leaf)+1)*scores]
+		s := sums[i*scores : i*scores+len(c)]
+		for j, v := range c {
+			s[j] += float64(v)
 		}
 	}
 }

@@ -183,6 +183,29 @@ func TestForestDependsOnItsRowsAndSeedAlone(t *testing.T) {
 	}
 }
 
+// Rows of the weight 1 are counted, others are summed: a factor of all weights that is a power
+// of two makes no difference.
+func TestCountedRowsGrowTheTreesOfSummedOnes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, classes := range []int{1, 2, 5, 6, 10, 11} {
+		s := Sample{Dim: 4, Classes: classes}
+		for range 400 {
+			x := []float32{float32(rng.NormFloat64()), float32(rng.IntN(4)), float32(rng.NormFloat64()), float32(rng.IntN(2))}
+			s.X = append(s.X, x...)
+			s.Targets = append(s.Targets, float64(min(classes-1, int(math.Abs(float64(2*x[0]+x[1]))+rng.Float64()))))
+		}
+		s.Weights = slices.Repeat([]float64{1}, 400)
+		columns, thresholds := Grow(s, 5, 1).Encode()
+		if counted := newGrowth(s).counts != nil; counted != (classes <= 10) {
+			t.Fatalf("%d classes: rows are counted is %v", classes, counted)
+		}
+		s.Weights = slices.Repeat([]float64{2}, 400)
+		if c, at := Grow(s, 5, 1).Encode(); !bytes.Equal(c, columns) || !slices.Equal(at, thresholds) {
+			t.Errorf("%d classes: the trees of counted rows are others", classes)
+		}
+	}
+}
+
 func TestGrowsFromAnyRows(t *testing.T) {
 	for name, s := range map[string]Sample{
 		"none":    {Dim: 2},

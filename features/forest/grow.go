@@ -78,6 +78,10 @@ type growth struct {
 	targets [][]float64 // weighted, of numbers: target by target
 	classes []int32
 	kinds   int // classes, or targets
+
+	low, high []float32   // value of the rows in each column
+	alike     bool        // the weight of each of the rows is 1
+	counts    [][2]uint64 // see counted; nil if rows are not counted
 }
 
 func newGrowth(s Sample) *growth {
@@ -90,15 +94,24 @@ func newGrowth(s Sample) *growth {
 			g.columns[j][i] = s.X[i*s.Dim+j]
 		}
 	}
+	g.alike = true
 	for i, w := range s.Weights {
 		if w > 0 {
 			g.rows = append(g.rows, int32(i))
+			g.alike = g.alike && w == 1
+		}
+	}
+	g.low, g.high = make([]float32, s.Dim), make([]float32, s.Dim)
+	for j, column := range g.columns {
+		if len(g.rows) > 0 {
+			g.low[j], g.high[j] = extent(column, g.rows)
 		}
 	}
 	if s.Classes > 0 {
 		for _, y := range s.Targets {
 			g.classes = append(g.classes, int32(y))
 		}
+		g.counts = g.counted()
 		return g
 	}
 	g.kinds = len(s.Targets) / max(1, n)
@@ -124,14 +137,19 @@ type worker struct {
 	nodes   []node
 	leaves  int32
 	pending []open
+
+	constant set   // columns of which the node's rows are known to have one value
+	inherit  []set // of each pending node: those of its parent
 }
 
 // open is a node that is not decided yet, with its rows.
 type open struct{ node, from, to int32 }
 
 func (g *growth) worker() *worker {
-	w := &worker{growth: g, order: make([]int32, len(g.columns)), all: make([]float64, g.kinds), left: make([]float64, g.kinds)}
-	return w
+	return &worker{
+		growth: g, order: make([]int32, len(g.columns)), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
+		moved: make([]int32, len(g.rows)), constant: make(set, len(g.columns)/64+1),
+	}
 }
 
 // tree returns the nodes of one tree. The order of its random numbers is that of its
@@ -143,10 +161,14 @@ func (w *worker) tree(key [32]byte) []node {
 		w.order[j] = int32(j)
 	}
 	w.nodes, w.leaves = make([]node, 1, len(w.rows)/2+1), 0
-	w.pending = append(w.pending[:0], open{0, 0, int32(len(w.rows))})
+	clear(w.constant)
+	w.pending = w.pending[:0]
+	w.push(open{0, 0, int32(len(w.rows))})
 	for len(w.pending) > 0 {
-		o := w.pending[len(w.pending)-1]
-		w.pending = w.pending[:len(w.pending)-1]
+		at := len(w.pending) - 1
+		o := w.pending[at]
+		w.pending = w.pending[:at]
+		copy(w.constant, w.inherit[at])
 		c, ok := w.split(o)
 		if !ok {
 			w.nodes[o.node] = leafNode(o.node, w.leaves)
@@ -157,9 +179,20 @@ func (w *worker) tree(key [32]byte) []node {
 		w.nodes[o.node] = node{threshold: c.threshold, column: c.column, left: child}
 		w.nodes = append(w.nodes, node{}, node{})
 		middle := w.partition(o, c)
-		w.pending = append(w.pending, open{child + 1, middle, o.to}, open{child, o.from, middle})
+		w.push(open{child + 1, middle, o.to})
+		w.push(open{child, o.from, middle})
 	}
 	return w.nodes
+}
+
+// push adds a pending node, whose parent is the one that was decided last.
+func (w *worker) push(o open) {
+	at := len(w.pending)
+	w.pending = append(w.pending, o)
+	if at == len(w.inherit) {
+		w.inherit = append(w.inherit, make(set, len(w.constant)))
+	}
+	copy(w.inherit[at], w.constant)
 }
 
 // below returns a number from 0 to n-1: of 2^64 words, all but a few in n are equally

@@ -21,8 +21,13 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 		for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
 			j := i + w.below(d-i)
 			w.order[i], w.order[j] = w.order[j], w.order[i]
-			c, varies := w.draw(rows, w.order[i])
+			u, number := w.uniform(), w.order[i]
+			if w.constant.has(number) {
+				continue
+			}
+			c, varies := w.draw(rows, number, u)
 			if !varies {
+				w.constant.add(number)
 				continue
 			}
 			purity, valid := w.divided(rows, c, total)
@@ -41,19 +46,32 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	return best, ok
 }
 
-// draw returns a split of rows in a column, at a uniform threshold between their values.
-// It returns false if these are all equal.
-func (w *worker) draw(rows []int32, number int32) (c candidate, varies bool) {
-	column, u := w.columns[number], w.uniform()
-	low, high := column[rows[0]], column[rows[0]]
-	for _, r := range rows[1:] {
-		low, high = min(low, column[r]), max(high, column[r])
+// draw returns a split of rows in a column, at the threshold between their values that has
+// the share u of them below it. It returns false if these are all equal.
+func (w *worker) draw(rows []int32, number int32, u float64) (c candidate, varies bool) {
+	low, high := w.low[number], w.high[number]
+	if len(rows) < len(w.growth.rows) {
+		low, high = extent(w.columns[number], rows)
 	}
 	threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
 	if threshold >= high {
 		threshold = low
 	}
 	return candidate{number, threshold}, low < high
+}
+
+// extent returns the smallest and the largest value of the rows of a column.
+func extent(column []float32, rows []int32) (low, high float32) {
+	low = column[rows[0]]
+	high = low
+	for _, r := range rows[1:] {
+		if v := column[r]; v < low {
+			low = v
+		} else if v > high {
+			high = v
+		}
+	}
+	return low, high
 }
 
 // divided returns the sum of the purities of both sides of a split, whose weight is total.
@@ -109,43 +127,112 @@ func (w *worker) sums(rows []int32) (weight float64) {
 // sumsLeft sets left to the sums of the rows that are not above the threshold, and
 // returns their number and their weight.
 func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n int, weight float64) {
+	if w.counts != nil {
+		n = w.countsLeft(rows, column, threshold)
+		return n, float64(n)
+	}
 	clear(w.left)
-	w.moved = w.moved[:0]
+	moved := w.moved[:len(rows)]
 	for _, r := range rows {
-		if column[r] <= threshold {
-			w.moved = append(w.moved, r)
+		moved[n] = r
+		n += notAbove(column[r], threshold)
+	}
+	moved = moved[:n]
+	if weight = float64(n); !w.alike {
+		weight = 0
+		for _, r := range moved {
 			weight += w.weights[r]
 		}
 	}
 	if w.classes != nil {
-		for _, r := range w.moved {
-			w.left[w.classes[r]] += w.weights[r]
+		left, classes, weights := w.left, w.classes, w.weights
+		for _, r := range moved {
+			left[classes[r]] += weights[r]
 		}
-		return len(w.moved), weight
+		return n, weight
 	}
 	for k, y := range w.targets {
 		sum := 0.0
-		for _, r := range w.moved {
+		for _, r := range moved {
 			sum += y[r]
 		}
 		w.left[k] = sum
 	}
-	return len(w.moved), weight
+	return n, weight
+}
+
+// notAbove returns 1 if v is not above the threshold, and 0 otherwise: without a branch, which
+// would be a random one.
+func notAbove(v, threshold float32) int {
+	left := 1
+	if v > threshold {
+		left = 0
+	}
+	return left
+}
+
+const (
+	// countBits is the size of a count: countsIn of them are in each of two words.
+	countBits, countsIn = 12, 5
+
+	// mostCounted is the number of rows that can be counted.
+	mostCounted = 1<<countBits - 1
+)
+
+// counted returns for each row a one in the count of its class: what sums of weights of 1
+// have.
+func (g *growth) counted() [][2]uint64 {
+	if !g.alike || g.classes == nil || g.kinds > 2*countsIn || len(g.rows) > mostCounted {
+		return nil
+	}
+	counts := make([][2]uint64, len(g.classes))
+	for i, c := range g.classes {
+		counts[i][c/countsIn] = 1 << (countBits * (c % countsIn))
+	}
+	return counts
+}
+
+// countsLeft is sumsLeft for rows of the weight 1 of few classes.
+func (w *worker) countsLeft(rows []int32, column []float32, threshold float32) (n int) {
+	var all [2]uint64
+	if counts := w.counts; w.kinds > countsIn {
+		for _, r := range rows {
+			one, left := &counts[r], -uint64(notAbove(column[r], threshold))
+			all[0] += one[0] & left
+			all[1] += one[1] & left
+		}
+	} else {
+		for _, r := range rows {
+			all[0] += counts[r][0] & -uint64(notAbove(column[r], threshold))
+		}
+	}
+	for k := range w.left {
+		count := int(all[k/countsIn] >> (countBits * (k % countsIn)) & mostCounted)
+		n += count
+		w.left[k] = float64(count)
+	}
+	return n
 }
 
 // partition moves the rows of a node that go right after the others, and returns where
 // they begin.
 func (w *worker) partition(o open, c candidate) int32 {
 	column, at := w.columns[c.column], o.from
-	w.moved = w.moved[:0]
+	moved := w.moved[:0]
 	for _, r := range w.rows[o.from:o.to] {
 		if column[r] > c.threshold {
-			w.moved = append(w.moved, r)
+			moved = append(moved, r)
 		} else {
 			w.rows[at] = r
 			at++
 		}
 	}
-	copy(w.rows[at:o.to], w.moved)
+	copy(w.rows[at:o.to], moved)
 	return at
 }
+
+// set is a set of columns, one bit each.
+type set []uint64
+
+func (s set) has(column int32) bool { return s[column/64]>>(column%64)&1 != 0 }
+func (s set) add(column int32)      { s[column/64] |= 1 << (column % 64) }

@@ -2,8 +2,10 @@ package newton
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -21,13 +23,15 @@ type leaves struct {
 	coef        []float64      // leaves × members × scores
 	averageCoef []float64      // leaves × averaged × scores
 	candidates  []float32      // leaves × (mixture, members, averages) × scores
+	stale       []bool         // of each leaf: its candidates are not computed yet
+	shares      []float64      // of the candidates without the mixture, in the scores of the mixture
 	columns     []int          // of the scores of each candidate
 	next        int            // tree to change
 	diverged    []bool         // of the ensemble
 
 	scores  []float64
-	numbers []int32
-	row     []float64
+	scored  []float32 // the rows that were scored last
+	numbers []int32   // and their leaves, trees × rows
 	solver  treeSolver
 }
 
@@ -97,41 +101,51 @@ func (w *newton) plant(trees *forest.Forest) {
 	l.of = make([]uint16, trees.Trees()*windowRows)
 	for from := 0; from < w.window.rows; from += plantRows {
 		rows := min(plantRows, w.window.rows-from)
-		l.arrive(from, w.window.x[from*w.Dim:(from+rows)*w.Dim])
+		l.find(w.window.x[from*w.Dim : (from+rows)*w.Dim])
+		for i := range rows {
+			l.arrive(from+i, i)
+		}
 	}
 }
 
 // plantRows is the number of rows of the window whose leaves are found together.
 const plantRows = 64
 
-// arrive notes the leaves of rows of the window, from row at on.
-func (l *leaves) arrive(at int, x []float32) {
+// find finds the leaves of the rows x, if they are not those that were scored last: rows
+// are learned right after they are predicted.
+func (l *leaves) find(x []float32) {
+	if l.trees == nil || slices.Equal(l.scored, x) {
+		return
+	}
+	l.scored = append(l.scored[:0], x...)
+	l.numbers = state.Extend(l.numbers[:0], len(x)/l.trees.Dim()*l.trees.Trees())
+	l.trees.Leaf(l.numbers, x)
+}
+
+// arrive notes the leaves of row i of those that were found, which is row at of the window.
+func (l *leaves) arrive(at, i int) {
 	if l.trees == nil {
 		return
 	}
-	n := len(x) / l.trees.Dim()
-	l.numbers = state.Extend(l.numbers[:0], n*l.trees.Trees())
-	l.trees.Leaf(l.numbers, x)
+	n := len(l.scored) / l.trees.Dim()
 	for t := range l.trees.Trees() {
 		first, _ := l.trees.Tree(t)
-		for i, leaf := range l.numbers[t*n : (t+1)*n] {
-			l.of[t*windowRows+at+i] = uint16(int(leaf) - first)
-		}
+		l.of[t*windowRows+at] = uint16(int(l.numbers[t*n+i]) - first)
 	}
 }
 
-// serveLeaves computes what predictions are made with, for the shares of a mixture.
+// serveLeaves has predictions made with the coefficients as they are, for the shares of a
+// mixture. What it takes of a leaf is computed when a row falls into it.
 func (w *newton) serveLeaves(mix []float64) {
 	l, k, e, n := &w.forest, w.Head.Scores(), len(w.members), w.Head.Parts()
 	if l.trees == nil {
 		return
 	}
-	l.columns = l.columns[:0]
-	shares := make([]float64, 0, (len(l.members)+l.averaged)*k)
+	l.columns, l.shares = l.columns[:0], l.shares[:0]
 	add := func(candidate int) {
 		l.columns = append(l.columns, (1+candidate)*k)
 		for j := range k {
-			shares = append(shares, mix[candidate*n+j*n/k])
+			l.shares = append(l.shares, mix[candidate*n+j*n/k])
 		}
 	}
 	for _, m := range l.members {
@@ -140,25 +154,21 @@ func (w *newton) serveLeaves(mix []float64) {
 	for _, m := range l.members[:l.averaged] {
 		add(e + m)
 	}
-	own, averaged := len(l.members)*k, l.averaged*k
-	size := k + own + averaged
+	size := k + len(l.shares)
 	l.candidates = state.Extend(l.candidates[:0], l.trees.Leaves()*size)
-	l.row = state.Extend(l.row[:0], own+averaged)
-	for i := range l.trees.Leaves() {
-		copy(l.row, l.coef[i*own:(i+1)*own])
-		copy(l.row[own:], l.averageCoef[i*averaged:(i+1)*averaged])
-		to := l.candidates[i*size : (i+1)*size]
-		for j := range k {
-			sum := 0.0
-			for c := j; c < len(l.row); c += k {
-				sum += float64(shares[c] * l.row[c])
-			}
-			to[j] = float32(sum)
-		}
-		for j, v := range l.row {
-			to[k+j] = float32(v)
-		}
+	l.stale = state.Extend(l.stale[:0], l.trees.Leaves())
+	for i := range l.stale {
+		l.stale[i] = true
 	}
+}
+
+// serve computes the candidates of the leaves [from, to), if they are not yet.
+func (l *leaves) serve(from, to int) {
+	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
+	k := own / len(l.members)
+	size := k + own + averaged
+	vec.MixRows(l.candidates[from*size:to*size], l.coef[from*own:to*own], l.averageCoef[from*averaged:to*averaged], l.shares, k, len(l.members), l.averaged)
+	clear(l.stale[from:to])
 }
 
 // score adds to the scores f of the rows x, rows × columns, those of their leaves.
@@ -166,11 +176,17 @@ func (l *leaves) score(f []float64, x []float32, columns int) {
 	if l.trees == nil {
 		return
 	}
+	l.find(x)
+	for _, leaf := range l.numbers {
+		if l.stale[leaf] {
+			l.serve(int(leaf), int(leaf)+1)
+		}
+	}
 	n, size := len(x)/l.trees.Dim(), len(l.candidates)/l.trees.Leaves()
 	k := size / (1 + len(l.columns))
 	l.scores = state.Extend(l.scores[:0], n*size)
 	clear(l.scores)
-	l.trees.Sum(l.scores, x, l.candidates, size)
+	l.trees.Add(l.scores, l.numbers, l.candidates, size)
 	for i := range n {
 		from, to := l.scores[i*size:(i+1)*size], f[i*columns:(i+1)*columns]
 		for j, v := range from[:k] {
@@ -189,6 +205,7 @@ func (l *leaves) serving(k int) []float32 {
 	if l.trees == nil {
 		return nil
 	}
+	l.serve(0, l.trees.Leaves())
 	size := len(l.candidates) / l.trees.Leaves()
 	coef := make([]float32, 0, l.trees.Leaves()*k)
 	for i := 0; i < len(l.candidates); i += size {
@@ -202,12 +219,13 @@ func (l *leaves) average(share float64) {
 	if l.trees == nil || l.averaged == 0 {
 		return
 	}
+	if l.averaged == len(l.members) {
+		vec.Towards(l.averageCoef, l.coef, share)
+		return
+	}
 	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
 	for i := range l.trees.Leaves() {
-		from, to := l.coef[i*own:], l.averageCoef[i*averaged:(i+1)*averaged]
-		for j := range to {
-			to[j] += float64(share * (from[j] - to[j]))
-		}
+		vec.Towards(l.averageCoef[i*averaged:(i+1)*averaged], l.coef[i*own:], share)
 	}
 }
 

@@ -2,25 +2,28 @@ package newton
 
 import (
 	"math"
+	"runtime"
 	"sync"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // treeSolver is the memory of steps in trees.
-type treeSolver struct {
-	f, g    []float64 // rows × members with leaves × scores
-	workers []*treeWorker
-}
+type treeSolver struct{ workers []*treeWorker }
 
 // treeWorker changes the trees for one score of one member.
 type treeWorker struct {
-	gradient, curvature, change []float64 // of each row of the window
-	slope, hessian, step        []float64 // of each leaf of a tree
+	gradient, curvature, change []float64 // of each row of the window, in whole panels
+	sums                        []leafSums
+	step                        []float64 // of each leaf of a tree
 	diverged                    bool
 }
+
+// leafSums are those of the rows of a leaf.
+type leafSums struct{ slope, hessian float64 }
 
 // stepForest changes the next trees. Those of all rows have the parabola that majorises
 // the loss where it is now: in it, a tree's Hessian is diagonal, and its minimum
@@ -28,85 +31,123 @@ type treeWorker struct {
 //	δ_ℓ = -(Σ g_i + nλ u_ℓ) / (Σ c_i + nλ), over the rows i of the leaf ℓ
 //
 // for the coefficients u = v·√((1-ρ)/R) of leaves of norm 1, whose penalty is R/(1-ρ)
-// times that of v.
+// times that of v. The shares of the rows are those of the step in random features.
 func (w *newton) stepForest() {
-	l, v, n, k := &w.forest, &w.window, w.window.rows, w.Head.Scores()
+	l, k := &w.forest, w.Head.Scores()
 	if l.trees == nil {
 		return
 	}
-	e, own, targets := len(w.members), len(l.members), w.Head.Parts()
-	s := &l.solver
-	s.f, s.g = state.Extend(s.f[:0], n*own*k), state.Extend(s.g[:0], n*own*k)
-	for i := range n {
-		for c, m := range l.members {
-			for j := range k {
-				s.f[(i*own+c)*k+j] = v.f[place(i, m*k+j, e*k)]
-			}
-		}
-	}
-	w.Head.Grads(s.g, s.f, v.targets[:n*targets], own)
+	own, s := len(l.members), &l.solver
 	for len(s.workers) < own*k {
 		s.workers = append(s.workers, new(treeWorker))
 	}
 	count := min(treesPerStep, l.trees.Trees())
-	var wait sync.WaitGroup
-	for part := range 2 {
-		wait.Go(func() {
-			for c := part * own * k / 2; c < (part+1)*own*k/2; c++ {
-				w.stepTrees(c/k, c%k, count)
-			}
-		})
-	}
-	wait.Wait()
-	l.next = (l.next + count) % l.trees.Trees()
-	for c, t := range s.workers[:own*k] {
-		m := l.members[c/k]
-		for i, d := range t.change[:n] {
-			v.f[place(i, m*k+c%k, e*k)] += d
+	if runtime.GOMAXPROCS(0) == 1 {
+		for c := range own {
+			w.stepMember(c, count)
 		}
-		l.diverged[m] = l.diverged[m] || t.diverged
+	} else {
+		var wait sync.WaitGroup
+		for part := range 2 {
+			wait.Go(func() {
+				for c := part * own / 2; c < (part+1)*own/2; c++ {
+					w.stepMember(c, count)
+				}
+			})
+		}
+		wait.Wait()
+	}
+	l.next = (l.next + count) % l.trees.Trees()
+}
+
+// stepMember changes the trees for member c of those with leaves.
+func (w *newton) stepMember(c, count int) {
+	l, k := &w.forest, w.Head.Scores()
+	workers := l.solver.workers[c*k : (c+1)*k]
+	w.leafGradient(l.members[c], workers)
+	for j, t := range workers {
+		w.stepTrees(c, j, count)
+		l.diverged[l.members[c]] = l.diverged[l.members[c]] || t.diverged
+	}
+	e, m, n := len(w.members), l.members[c], w.window.rows
+	for j, t := range workers {
+		for from := 0; from < n; from += vec.Lanes {
+			f := w.window.f[place(from, m*k+j, e*k):]
+			for i, d := range t.change[from:min(from+vec.Lanes, n)] {
+				f[i] += d
+			}
+		}
+	}
+}
+
+// leafGradient computes the gradient and the curvature of the loss of member m in the scores
+// of the rows, and one worker for each score has them. They are 0 where it learns nothing.
+func (w *newton) leafGradient(m int, workers []*treeWorker) {
+	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
+	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
+	s := &g.members[m]
+	s.clear(k)
+	for _, t := range workers {
+		t.gradient, t.curvature = state.Extend(t.gradient[:0], panels*vec.Lanes), state.Extend(t.curvature[:0], panels*vec.Lanes)
+	}
+	h, probabilities := w.curvature(), w.Head.Probabilities()
+	for r := range panels {
+		from := r * vec.Lanes
+		if !g.active[m*panels+r] {
+			for _, t := range workers {
+				clear(t.gradient[from : from+vec.Lanes])
+				clear(t.curvature[from : from+vec.Lanes])
+			}
+			continue
+		}
+		lines, rows := s.lines[:k*vec.Lanes], min(vec.Lanes, n-from)
+		w.lossGradient(lines, w.window.f[(r*e+m)*k*vec.Lanes:(r*e+m+1)*k*vec.Lanes], r, rows, s)
+		share := g.share[m*panels*vec.Lanes+from:][:vec.Lanes]
+		for j, t := range workers {
+			gradient, curvature := t.gradient[from:from+vec.Lanes], t.curvature[from:from+vec.Lanes]
+			for i, v := range lines[j*vec.Lanes : (j+1)*vec.Lanes] {
+				if gradient[i], curvature[i] = 0, 0; share[i] == 0 {
+					continue
+				}
+				bound := h
+				if probabilities {
+					bound = majorant(math.Abs(v), h)
+				}
+				gradient[i] = float64(share[i] * max(-target.MaxResidual, min(target.MaxResidual, v)))
+				curvature[i] = float64(share[i] * bound)
+			}
+		}
 	}
 }
 
 // stepTrees changes the trees for score j of member c of those with leaves.
 func (w *newton) stepTrees(c, j, count int) {
-	l, v, n, k := &w.forest, &w.window, w.window.rows, w.Head.Scores()
-	t, who, own := l.solver.workers[c*k+j], w.members[l.members[c]], len(l.members)
+	l, n, k := &w.forest, w.window.rows, w.Head.Scores()
+	t, own := l.solver.workers[c*k+j], len(l.members)
 	penalty := w.leafPenalty(l.members[c])
-	t.gradient, t.curvature, t.change = state.Extend(t.gradient[:0], n), state.Extend(t.curvature[:0], n), state.Extend(t.change[:0], n)
+	t.change = state.Extend(t.change[:0], n)
 	clear(t.change)
 	t.diverged = false
-	h, probabilities := w.curvature(), w.Head.Probabilities()
-	for i := range n {
-		t.gradient[i], t.curvature[i] = 0, 0
-		share := v.weights[i] / w.scratch.total[l.members[c]]
-		if v.age(i) >= who.rows || share == 0 {
-			continue
-		}
-		g, curvature := l.solver.g[(i*own+c)*k+j], h
-		if probabilities {
-			curvature = majorant(math.Abs(g), h)
-		}
-		t.gradient[i] = float64(share * max(-target.MaxResidual, min(target.MaxResidual, g)))
-		t.curvature[i] = float64(share * curvature)
-	}
+	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
 	for tree := range count {
 		tree = (l.next + tree) % l.trees.Trees()
 		from, to := l.trees.Tree(tree)
 		leaf := l.of[tree*windowRows : tree*windowRows+n]
-		t.sum(leaf, to-from)
-		for i, slope := range t.slope {
+		t.sum(leaf, last, to-from)
+		t.step = state.Extend(t.step[:0], to-from)
+		for i, sums := range t.sums {
 			u := &l.coef[((from+i)*own+c)*k+j]
-			d := -(slope + float64(penalty*(*u))) / (t.hessian[i] + penalty)
+			d := -(sums.slope + float64(penalty*(*u))) / (sums.hessian + penalty)
 			if !(math.Abs(*u+d) < engine.MaxCoefficient/10) {
 				d, t.diverged = 0, true
 			}
 			*u += d
 			t.step[i] = d
 		}
-		for i, at := range leaf {
-			t.change[i] += t.step[at]
-		}
+		last = leaf
+	}
+	for i, at := range last {
+		t.change[i] += t.step[at]
 	}
 }
 
@@ -117,15 +158,28 @@ func (w *newton) leafPenalty(m int) float64 {
 	return w.penalty(m, float64(w.window.rows)) * rho / (1 - rho) * float64(w.forest.trees.Trees()) / features
 }
 
-// sum computes slope and hessian of the leaves of a tree.
-func (t *treeWorker) sum(leaf []uint16, leaves int) {
-	t.slope, t.hessian, t.step = state.Extend(t.slope[:0], leaves), state.Extend(t.hessian[:0], leaves), state.Extend(t.step[:0], leaves)
-	clear(t.slope)
-	clear(t.hessian)
+// sum computes the sums of the leaves of a tree. The rows have changed by the step in the
+// tree before, if there was one.
+func (t *treeWorker) sum(leaf, last []uint16, leaves int) {
+	t.sums = state.Extend(t.sums[:0], leaves)
+	clear(t.sums)
+	sums := t.sums
 	g, c, d := t.gradient[:len(leaf)], t.curvature[:len(leaf)], t.change[:len(leaf)]
+	if last == nil {
+		for i, at := range leaf {
+			s := &sums[at]
+			s.slope += g[i]
+			s.hessian += c[i]
+		}
+		return
+	}
+	last = last[:len(leaf)]
 	for i, at := range leaf {
-		t.slope[at] += g[i] + float64(c[i]*d[i])
-		t.hessian[at] += c[i]
+		now := d[i] + t.step[last[i]]
+		d[i] = now
+		s := &sums[at]
+		s.slope += g[i] + float64(c[i]*now)
+		s.hessian += c[i]
 	}
 }
 
