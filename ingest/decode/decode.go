@@ -26,6 +26,9 @@ type Row struct {
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
 
+	Time  float64 // event time in seconds since 1970, see Decoder.SetTime
+	Timed bool    // Time is known
+
 	Sparse learner.Sparse // the inputs with Config.Sparse, where X is a projection of them
 
 	Windows *learner.Windows // of the columns that the learner has to set; nil if there are none. It never changes
@@ -316,6 +319,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.look()
 	}
 	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Sparse: d.hashed, Windows: d.windows.layout}
+	d.setTime(&row)
 	if d.config.Adopt {
 		d.countArrivals(r.form == settled)
 	}

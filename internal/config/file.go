@@ -217,10 +217,10 @@ func (f *file) option(o *option, n ast.Node) {
 			}
 			break
 		}
-		if _, costs := o.field(c).Interface().(Costs); costs {
+		if want := objects[o.field(c).Type()]; want != "" {
 			text, ok := object(n)
 			if !ok {
-				f.add(n.GetToken(), "%s: want none, f1, or class: cost or class: {class: cost}", o.path)
+				f.add(n.GetToken(), "%s: want %s", o.path, want)
 				return
 			}
 			err = o.set(c, text)

@@ -45,6 +45,11 @@ type Input struct {
 	// Field that holds the weight of an example. Without it every weight is 1.
 	Weight string `key:"weight" example:"weight"`
 
+	// Field with the event time of a record for learner.half_life: a time, or seconds since
+	// 1970. It is an input column unless it is declared as an id. Without it: the timestamp of
+	// the record. With late labels it is that of input.labels.
+	Time string `key:"time" example:"at"`
+
 	// Input columns, or auto to take those of the first valid record. Also with their
 	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
 	// the type of others is that of their first value. Values inside objects and lists are

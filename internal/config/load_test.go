@@ -162,7 +162,7 @@ func TestAFileThatCannotBeReadIsOneClearLine(t *testing.T) {
 func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{
-		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, labels, key, weight, columns, missing, unknown, on_change, renames, windows, tables, sparse, lags, on_gap, max_classes, order, batch`,
+		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, labels, key, weight, time, columns, missing, unknown, on_change, renames, windows, tables, sparse, lags, on_gap, max_classes, order, batch`,
 		`config.yaml:8:11: input.format: unknown value "xml": want one of json, avro, protobuf, json-schema, cloudevents, vw, float32`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,

@@ -204,6 +204,9 @@ func parse(like any, text string) (any, error) {
 	case Costs:
 		_, err := learner.Config{Costs: text}.Effective()
 		return Costs(text), err
+	case Balance:
+		_, err := learner.Config{Balance: text}.Effective()
+		return Balance(text), err
 	case Secret:
 		return Secret{text}, nil
 	case Duration:

@@ -33,6 +33,7 @@ func (c *Config) validate() Problems {
 	v.labels()
 	v.adopt()
 	v.sparse()
+	v.weighing()
 	return v.problems
 }
 

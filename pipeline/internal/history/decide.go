@@ -161,6 +161,9 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			b.Batch.SetTypes(row.Types)
 			b.Batch.SetWindows(row.Windows)
 			b.Batch.SetSparse(row.Sparse)
+			if row.Timed {
+				b.Batch.SetTime(row.Time)
+			}
 			if d.keyed {
 				b.Batch.SetKey(string(row.Key))
 			}
@@ -180,6 +183,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	}
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
+	b.Batch.SetClasses(b.Schema.Classes)
 	b.Missing = d.absence.shares(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
