@@ -2,11 +2,11 @@ package config
 
 import (
 	"encoding/json"
-	"github.com/accrete-ml/accrete/ingest/decode/window"
-	"github.com/accrete-ml/accrete/learner"
 	"reflect"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/window"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/goccy/go-yaml/ast"
 )
 
