@@ -111,7 +111,7 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 			if was, next := t.Next(p.number); was == to.id {
 				p.next = next
 			}
-			if p.next = max(p.next, first[i]); p.next > end[i] { // first[i]: what was before is compacted
+			if p.next > end[i] { // what is before first[i] was deleted, as follow finds out
 				p.next = first[i] // truncated: what is left is read again
 				r.position(p)     // also if nothing is left
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,6 +100,52 @@ func TestABacklogThatIsGoneIsNotWaitedFor(t *testing.T) {
 				t.Errorf("it has rows %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Changes continue where those before end, also where compaction or retention has deleted what
+// comes next while nobody read it: an auditor can tell that none of them is left out.
+func TestDeletedRecordsLeaveNoHoleInTheChanges(t *testing.T) {
+	c := kafkatest.Client(t)
+	for _, to := range []int64{4, 6} { // of 6
+		all := customers(t, c, 6)
+		id, _, err := c.Partitions(t.Context(), all[0].Topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteRecords(t.Context(), all[0].Topic, 0, to); err != nil {
+			t.Fatal(err)
+		}
+		tables := table.New(all)
+		tables.Apply([]table.Changes{{Table: all[0].Name(), TopicID: id, To: 1}})
+		r, err := Open(t.Context(), newRows(t, c, all).config, tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var reading sync.WaitGroup
+		reading.Go(func() {
+			if err := r.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		next := int64(1)
+		for !r.CaughtUp() {
+			if err := r.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, change := range r.Take(1 << 20) {
+				if change.From != next {
+					t.Errorf("records [%d, %d) come after those up to %d", change.From, change.To, next)
+				}
+				next = change.To
+			}
+		}
+		stop()
+		reading.Wait()
+		if next != 6 {
+			t.Errorf("it has read up to %d, want 6", next)
+		}
 	}
 }
 
