@@ -27,6 +27,10 @@ var ErrForest = errors.New("the model has a forest: only the coefficients of ran
 // not see.
 var ErrSparse = errors.New("the model has sparse inputs: only the coefficients of random features can be fitted again")
 
+// ErrThinned is the error of a model with Config.Balance whose columns have statistics or times:
+// which of the rows they are of is not known when the rows are read again.
+var ErrThinned = errors.New("the model was learned from a part of the rows (balance), and has categories or times whose statistics are of that part: which rows it was is not known any more")
+
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
 type Design struct {
@@ -98,10 +102,13 @@ func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 	return d, nil
 }
 
+// Moves reports whether what m sees of a row depends on the rows learned before it.
+func (m *Model) Moves() bool { return m.encoding != nil && m.encoding.Moves() }
+
 // designed returns the rows of b as m saw them before it learned them, and sets the weights
 // of those that are not known to 0.
 func (m *Model) designed(b *Batch, weights []float64, pending int) *Batch {
-	if m.encoding == nil || !m.encoding.Moves() {
+	if !m.Moves() {
 		return m.inputs(b)
 	}
 	labels := make([]Label, b.Len())

@@ -41,6 +41,9 @@ type Options struct {
 	// Learner.Pending or State.Pending. It matters to models with statistics of categories.
 	Pending int
 
+	// Thinned says that the model has Config.Balance, and has not learned all labelled rows.
+	Thinned bool
+
 	Progress func(score int, at optim.Point)
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
 }
@@ -117,6 +120,9 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	solved, served := solvedLoss(m.Loss())
 	if solved == nil {
 		return nil, unfitLoss(m.Loss())
+	}
+	if o.Thinned && m.Moves() {
+		return nil, fmt.Errorf("%w: %w", ErrUnfit, learner.ErrThinned)
 	}
 	d, err := m.Design(b, o.Pending)
 	if err != nil {

@@ -207,7 +207,11 @@ func (d *Decoder) lacks(columns []string) *Error {
 	}
 	for _, name := range d.config.windowFields() {
 		if !slices.Contains(columns, name) && !d.config.isSource(name) {
-			return bad("columns", "a window is of %s, which the first record does not have", excerpt.Quote(name))
+			what := "a window is of"
+			if name == d.config.Time {
+				what = "input.time is"
+			}
+			return bad("columns", "%s %s, which the first record does not have", what, excerpt.Quote(name))
 		}
 	}
 	return nil

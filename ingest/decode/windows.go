@@ -328,6 +328,8 @@ func (c *Config) checkTime() error {
 		return fmt.Errorf("input.sparse has no columns to take it from: leave it out, and it is the timestamp of the record")
 	case t != "" && !schema.IsExcluded(t) && t != learner.NumericColumn.String() && !strings.HasPrefix(t, learner.TimeColumn.String()):
 		return fmt.Errorf("%s is declared as %s: want a time, numeric or %s", excerpt.Quote(c.Time), t, schema.ID)
+	case c.Missing == "zero" && !schema.IsExcluded(t) && !strings.HasPrefix(t, learner.TimeColumn.String()):
+		return fmt.Errorf("input.missing: zero would read a missing %s as the year 1970: declare it as time or as %s", excerpt.Quote(c.Time), schema.ID)
 	case c.Columns != nil && !slices.Contains(c.Columns, c.Time) && !schema.IsExcluded(t):
 		return fmt.Errorf("%s is no column: declare it as %s, if it is not an input", excerpt.Quote(c.Time), schema.ID)
 	}

@@ -75,15 +75,14 @@ func (v *validation) weighing() {
 	case v.Input.Time != "" && v.Input.Sparse > 0:
 		v.add("input.time", "cannot be combined with input.sparse, which has no columns to take it from: leave it out for the timestamp of the record")
 	}
-	if l.Balance == "none" {
+	if l.Balance == "none" || l.Balance == "" {
 		return
 	}
-	c := learner.Config{Balance: string(l.Balance), Loss: l.Loss, Algorithm: l.Algorithm, Targets: len(v.Input.Label)}
-	switch c.Task, err = learner.ParseTask(l.Task); {
+	switch task, err := learner.ParseTask(l.Task); {
 	case err != nil:
-	case c.Task == learner.Novelty:
+	case task == learner.Novelty:
 		v.add("learner.balance", "%s needs labels, which task novelty does not have", l.Balance)
-	case c.Task == learner.Regression || len(v.Input.Label) > 1 || l.Intervals != 0 || l.Variance == "on":
+	case task == learner.Regression || len(v.Input.Label) > 1 || l.Intervals != 0 || l.Variance == "on":
 		v.add("learner.balance", "%s thins the rows of frequent classes: it is for classification, not for regression", l.Balance)
 	}
 }

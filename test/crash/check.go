@@ -241,3 +241,16 @@ func (w *world) compare(ctx context.Context, want string) (s Summary, err error)
 	}
 	return s, err
 }
+
+// thinned returns an error if examples are weighed, and the learner that prints this line has
+// thinned none.
+func (w *world) thinned(line []byte) error {
+	var r struct{ Thinned struct{ Rows, Thinned int64 } }
+	if err := json.Unmarshal(line, &r); err != nil {
+		return err
+	}
+	if t := r.Thinned; w.weighed && t.Thinned == 0 {
+		return fmt.Errorf("none of %d examples were thinned", t.Rows)
+	}
+	return nil
+}

@@ -39,7 +39,11 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	if err := w.feed(ctx, o.examples); err != nil {
 		return s, err
 	}
-	if _, err := w.accrete(ctx, "learn", "-c", w.config("crash"), "--to-end", "--json"); err != nil {
+	line, err := w.accrete(ctx, "learn", "-c", w.config("crash"), "--to-end", "--json")
+	if err == nil {
+		err = w.thinned(line)
+	}
+	if err != nil {
 		return s, err
 	}
 	if stop(); w.listen("crash") != "off" {

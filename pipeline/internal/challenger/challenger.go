@@ -40,6 +40,10 @@ func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapsho
 	if err := model.Refittable(); err != nil { // before a window of records is read in vain
 		return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, err)
 	}
+	thinned := c.Learner.Balance != "" && c.Learner.Balance != "none"
+	if thinned && model.Moves() {
+		return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrThinned)
+	}
 	start := time.Now()
 	rows, from, err := Rows(ctx, c, ins, s, c.Refit.Window, c.Learner.Keyed())
 	if err != nil {
@@ -47,7 +51,7 @@ func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapsho
 	}
 	read := time.Since(start)
 	solving := func(score int, at optim.Point) { c.Report(event.Solving{Score: score, At: at}) }
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: pending, Progress: solving}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: pending, Thinned: thinned, Progress: solving}, model, rows)
 	if err != nil {
 		return nil, err
 	}

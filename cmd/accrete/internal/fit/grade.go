@@ -109,7 +109,7 @@ func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *sna
 	}
 	progress, last := e.Progress(false), time.Now()
 	solving := display.Solving{Relative: f.Tolerance}
-	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, ByNorm: f.ByNorm, Relative: f.Tolerance, Pending: s.State.Pending(), Clock: process.Clock(), Progress: func(score int, at optim.Point) {
+	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, ByNorm: f.ByNorm, Relative: f.Tolerance, Pending: s.State.Pending(), Thinned: f.Balance != "none", Clock: process.Clock(), Progress: func(score int, at optim.Point) {
 		text := solving.Text(score, at, time.Now())
 		if time.Since(last) > time.Second {
 			last = time.Now()

@@ -157,7 +157,7 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 		b.WriteString(r.Refit.String())
 	}
 	if t := r.Thinned; t != nil {
-		fmt.Fprintf(&b, "balance      %s of %s thinned, to %.3g of the rows of the most frequent class\n", display.Thousands(t.Thinned), display.Count(t.Rows, "row"), t.Least)
+		fmt.Fprintf(&b, "balance      %s of %s thinned, to %.3g of the rows of the class that is thinned most\n", display.Thousands(t.Thinned), display.Count(t.Rows, "row"), t.Least)
 	}
 	if r.Ages != nil {
 		b.WriteString(r.Ages.text())

@@ -106,9 +106,9 @@ func (w *Watch) replayed(ev event.Replayed) {
 	if in := ev.Progress.Inputs; in != nil {
 		w.shifts = in.Alarms
 	}
+	w.metrics.Weighing.Start(&ev.Progress)
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
-	w.metrics.Weighing.Start(&ev.Progress)
 	w.from = startPoint{time.Now(), ev.Progress.Examples}
 	w.claimed.Green()
 	w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
