@@ -124,7 +124,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	}
 
 	l.weights = state.Take[float64](s, "classes", l.head.Classes, 1)
-	l.weighing.Load(s, l.head.Classes)
+	l.weighing.Load(s, l.labelled, l.head.Classes)
 	waiting, kept := 0, 0
 	if l.fit != nil {
 		waiting = int(l.labelled % int64(l.minibatchAt(l.labelled)))

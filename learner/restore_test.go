@@ -41,6 +41,9 @@ func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
 					if raw := []string{"warmup.x", "lags.values", "monitor.first"}; slices.Contains(raw, (*a)[at].Name) && d.name == "with NaN" {
 						continue // a missing value
 					}
+					if (*a)[at].Name == "mixture.factor" && d.name == "missing" {
+						continue // a factor of 1, which is not written
+					}
 					if !d.do(a, at) {
 						continue
 					}

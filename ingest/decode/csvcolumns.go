@@ -139,20 +139,26 @@ func (c *csvRows) infer(look []line) error {
 // use notes the types that the cells of each column are read as.
 func (c *csvRows) use() {
 	c.types = make([]learner.ColumnType, len(c.header))
-	for i, name := range c.header {
+	for i, header := range c.header {
+		name := c.readAs(i)
 		c.types[i] = c.d.firstType(name)
 		if at, ok := c.d.column[name]; ok && c.d.typeOf(at) != learner.UnknownColumn {
 			c.types[i] = c.d.typeOf(at)
 		}
 		for _, a := range c.d.aliases {
-			if a.field == name {
+			if a.field == header {
 				c.types[i] = a.is
 			}
 		}
-		if at, ok := c.d.column[string(c.d.renamed[name])]; ok {
-			c.types[i] = c.d.typeOf(at)
-		}
 	}
+}
+
+// readAs returns the name of the field that column i of the file is read as.
+func (c *csvRows) readAs(i int) string {
+	if r := c.d.renamed[c.header[i]]; r != nil {
+		return string(r.column)
+	}
+	return c.header[i]
 }
 
 // checkDeclared returns an error if a declared column is not in the header. Files after
@@ -232,7 +238,7 @@ func (c *csvRows) input(i int, s string) value {
 	}
 	switch c.types[i].Values() {
 	case learner.SourceColumn:
-		if !c.d.config.isWindowField(c.header[i], true) {
+		if !c.d.config.isWindowField(c.readAs(i), true) {
 			return value{kind: text, text: view(s)}
 		}
 	case learner.CategoryColumn, learner.TextColumn:

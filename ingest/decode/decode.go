@@ -96,7 +96,7 @@ type Decoder struct {
 	renames  [][2]int  // likewise
 	aliases  []aliased
 
-	renamed map[string][]byte // columns by the fields that they are read from, see Rename
+	renamed, owned map[string]*renaming // by the fields that are read, and by their columns, see Rename
 }
 
 // A field is an input by name.

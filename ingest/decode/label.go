@@ -213,7 +213,9 @@ func (d *Decoder) LabelAlone(b []byte) bool {
 	err := s.members(func(key []byte) *Error {
 		name := string(key)
 		_, column := d.column[name]
-		column = column || d.renamed[name] != nil
+		if r := d.renamed[name]; r != nil {
+			_, column = d.column[string(r.column)]
+		}
 		switch {
 		case name == d.labelField():
 			found = s.peek() != 'n'

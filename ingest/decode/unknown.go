@@ -211,35 +211,52 @@ func (d *Decoder) hasField(name string) bool {
 	return column && !d.noField(i) || texts
 }
 
+// renaming is a column that is read from another field.
+type renaming struct {
+	column []byte
+	own    int // place of its own value in the record at hand, -1 without one
+}
+
 // setRenames has fields be read as columns according to the schema.
 func (d *Decoder) setRenames() {
-	d.renamed = nil
+	d.renamed, d.owned = nil, nil
 	for _, a := range d.schema.Declared() {
 		if d.renamed == nil {
-			d.renamed = map[string][]byte{}
+			d.renamed, d.owned = map[string]*renaming{}, map[string]*renaming{}
 		}
-		d.renamed[a.Field] = []byte(a.Column)
+		r := &renaming{column: []byte(a.Column)}
+		d.renamed[a.Field], d.owned[a.Column] = r, r
 	}
 }
 
 // rename gives the fields of the record the names of the columns as which they are read. A
-// value of the column itself counts, if it is not null.
+// value of the column itself counts, if it is not null. A field that comes twice is an error
+// later, unless the column has its own value.
 func (d *Decoder) rename() {
-	for k := 0; k < len(d.list); k++ {
-		f := &d.list[k]
-		column, is := d.renamed[string(f.name)]
-		if !is {
-			continue
-		}
-		own := slices.IndexFunc(d.list, func(o field) bool { return string(o.name) == string(column) })
-		if own < 0 || &d.list[own].name[0] == &column[0] { // the field comes twice, which is an error later
-			f.name = column
-			continue
-		}
-		if d.list[own].kind == null {
-			d.list[own].value = f.value
-		}
-		d.list = slices.Delete(d.list, k, k+1)
-		k--
+	for _, r := range d.owned {
+		r.own = -1
 	}
+	found := false
+	for i := range d.list {
+		name := d.list[i].name
+		if r := d.owned[string(name)]; r != nil && r.own < 0 {
+			r.own = i
+		}
+		found = found || d.renamed[string(name)] != nil
+	}
+	if !found {
+		return
+	}
+	for i := range d.list {
+		f := &d.list[i]
+		r := d.renamed[string(f.name)]
+		switch {
+		case r == nil:
+		case r.own < 0:
+			f.name = r.column
+		case d.list[r.own].kind == null:
+			d.list[r.own].value = f.value
+		}
+	}
+	d.list = slices.DeleteFunc(d.list, func(f field) bool { return d.renamed[string(f.name)] != nil })
 }

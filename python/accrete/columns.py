@@ -264,7 +264,8 @@ class Reader:
             else:
                 fields[name] = v
         for name, v in others:
-            if fields.get(name) is None:
+            own = fields.get(name)
+            if own is None or isinstance(own, (float, np.floating)) and own != own:
                 fields[name] = v
         return fields.items()
 

@@ -139,7 +139,7 @@ func (b *Balance) save(a *state.Arrays) {
 	state.Put(a, "balance.rows", 2, []int64{b.rows, b.thinned})
 }
 
-func (b *Balance) load(s *state.Reader, classes int) {
+func (b *Balance) load(s *state.Reader, learned int64, classes int) {
 	b.counts = state.Take[float64](s, "balance.counts", state.AnySize, 1)
 	of := state.Take[float64](s, "balance", 1, 2)
 	rows := state.Take[int64](s, "balance.rows", 1, 2)
@@ -153,5 +153,5 @@ func (b *Balance) load(s *state.Reader, classes int) {
 	b.unit, b.was.Least, b.rows, b.thinned = of[0], of[1], rows[0], rows[1]
 	s.Require(b.unit >= 1 && b.unit <= mostUnit, "balance: the weight of a row is %v", b.unit)
 	s.Require(b.was.Least >= 0 && b.was.Least <= 1, "balance: the least share that is kept is %v", b.was.Least)
-	s.Require(b.rows >= 0 && b.thinned >= 0 && b.thinned <= b.rows, "balance.rows: %d of %d are thinned", b.thinned, b.rows)
+	s.Require(b.rows >= 0 && b.thinned >= 0 && b.thinned <= b.rows && b.rows-b.thinned <= learned, "balance.rows: %d of %d are thinned", b.thinned, b.rows)
 }

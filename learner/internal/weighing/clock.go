@@ -17,6 +17,10 @@ const (
 
 	// maxSeconds bounds times and half-lives.
 	maxSeconds = 1e13
+
+	// maxRows bounds the rows of a state that is read. A model that succeeds another has the
+	// clock of that one, so that it may have more rows than the model has learned.
+	maxRows = 1 << 53
 )
 
 // Bounds of a half-life, in seconds.
@@ -117,5 +121,5 @@ func (c *Clock) load(s *state.Reader) {
 	c.began, c.run, c.rows, c.timed = rows[0] == 1, rows[1], rows[2], rows[3]
 	s.Require(math.Abs(c.now) <= maxSeconds && math.Abs(c.ahead) <= maxSeconds, "age: a time is %v or %v", c.now, c.ahead)
 	s.Require(rows[0]>>1 == 0 && c.run >= 0 && c.run < agreeing, "age.rows: %d rows are ahead", c.run)
-	s.Require(c.timed >= 0 && c.rows >= c.timed && c.weight >= 0 && c.weight <= float64(c.timed), "age.rows: %d of %d have a time, and the weight %v", c.timed, c.rows, c.weight)
+	s.Require(c.timed >= 0 && c.rows >= c.timed && c.rows <= maxRows && c.weight >= 0 && c.weight <= float64(c.timed), "age.rows: %d of %d have a time, and the weight %v", c.timed, c.rows, c.weight)
 }

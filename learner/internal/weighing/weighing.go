@@ -69,10 +69,11 @@ func (r *Rules) Save(a *state.Arrays) {
 	}
 }
 
-// Load reads what Save wrote, after rows with labels of that many classes.
-func (r *Rules) Load(s *state.Reader, classes int) {
+// Load reads what Save wrote, after a number of rows were learned with labels of that many
+// classes.
+func (r *Rules) Load(s *state.Reader, learned int64, classes int) {
 	if r.balance != nil {
-		r.balance.load(s, classes)
+		r.balance.load(s, learned, classes)
 	}
 	if r.clock != nil {
 		r.clock.load(s)

@@ -201,7 +201,7 @@ func TestRulesAreRestored(t *testing.T) {
 	copied, loaded := New(&Shares{}, 10, 1), New(&Shares{}, 10, 1)
 	copied.Set(&r)
 	s := &state.Reader{In: a}
-	if loaded.Load(s, 2); s.End() != nil {
+	if loaded.Load(s, 5000, 2); s.End() != nil {
 		t.Fatal(s.End())
 	}
 	for i := 5000; i < 9000; i++ {
@@ -232,7 +232,7 @@ func TestRulesAreRestored(t *testing.T) {
 				continue // a time before 1970
 			}
 			s, o := &state.Reader{In: broken}, New(&Shares{}, 10, 1)
-			if o.Load(s, 2); s.Err == nil {
+			if o.Load(s, 5000, 2); s.Err == nil {
 				t.Errorf("%s with %v is accepted", of.Name, bad)
 			}
 		}

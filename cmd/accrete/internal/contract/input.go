@@ -101,12 +101,16 @@ func input(name string, c decode.Config, columns []schema.Field, renames []decod
 	}
 	for field, t := range c.Types {
 		if !schema.IsColumn(t) && t != schema.Pair {
-			root.at(field).schema = described(object{}, "No input.")
+			for _, name := range calledToo(field, renames) {
+				root.at(name).schema = described(object{}, "No input.")
+			}
 		}
 	}
 	for i := range c.Tables {
 		if t := &c.Tables[i]; t.Key != c.Key && !ofTable(c, t.Key) && !slices.ContainsFunc(columns, func(f schema.Field) bool { return f.Name == t.Key }) {
-			root.at(t.Key).schema = described(typed("string", "number", "null"), "Key of the row of "+t.Topic+" that the record is enriched with.")
+			for _, name := range calledToo(t.Key, renames) {
+				root.at(name).schema = described(typed("string", "number", "null"), "Key of the row of "+t.Topic+" that the record is enriched with.")
+			}
 		}
 	}
 	slices.Sort(root.names)
@@ -117,6 +121,17 @@ func input(name string, c decode.Config, columns []schema.Field, renames []decod
 		o = o.with("required", required)
 	}
 	return o
+}
+
+// calledToo returns the name of a field, and the one that records may have instead.
+func calledToo(field string, renames []decode.Rename) []string {
+	names := []string{field}
+	for _, r := range renames {
+		if r.Column == field {
+			names = append(names, r.Field)
+		}
+	}
+	return names
 }
 
 // ofTable reports whether a column is a field of the rows of a table.
