@@ -93,7 +93,7 @@ var ways = map[string]*way{
 	"newton.majorantFloor":    forest,
 	"newton.trialEnsemble":    onTrial,
 	"newton.trials":           onTrial,
-	"newton.pairMember":       paired,
+	"newton.pairMembers":      paired,
 	"newton.pairShares":       paired,
 	"newton.trialScores":      onTrial,
 	"learner.autoTrees":       onTrial,

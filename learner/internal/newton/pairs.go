@@ -2,17 +2,18 @@ package newton
 
 import "slices"
 
-// pairMember takes the place of the first member with leaves, where pairs of categories have
-// trees: what depends on pairs of values is no smooth function of their indicators, and of
-// random features such a member needs few. Chosen by trial: docs/forest.md.
-var pairMember = member{0.3, windowRows, 0.1}
+// pairMembers take the places of the members of a forest on trial that have leaves, where
+// pairs of categories have trees: what depends on pairs of values is no smooth function of
+// their indicators, and of random features such members need few. Numbers need more of a
+// penalty than classes. Chosen by trial: docs/forest.md.
+var pairMembers = []member{{0.3, windowRows, 0.1}, {0.03, windowRows, 0.1}}
 
 // pairShares are the shares of the trees of pairs in the kernels of the leaves of the members
-// that have them. Chosen by trial: docs/forest.md.
-var pairShares = []float64{1, 0.5}
+// that have them: some is left to trees of all columns. Chosen by trial: docs/forest.md.
+var pairShares = []float64{1, 0.95}
 
 // PairFactorBytes is the memory of a random feature's part of the factor of its block for
-// pairMember, like factorBytes.
+// the first of pairMembers, like factorBytes.
 const PairFactorBytes = 4 * blockSize * 8
 
 // plantPairs takes the last trees as those of pairs.
@@ -21,7 +22,9 @@ func (w *newton) plantPairs(pairs int) {
 		return
 	}
 	w.members = slices.Clone(w.members)
-	w.members[w.forest.members[0]] = pairMember
+	for c, m := range w.forest.members {
+		w.members[m] = pairMembers[c]
+	}
 	w.factorOf, w.factors = sharedFactors(w.members)
 	for i := range w.grams {
 		w.grams[i].factors = w.grams[i].factors[:0] // of other penalties

@@ -42,7 +42,7 @@ func paired(h target.Head) *newton {
 // members that have it, and the scores that are stored are those of the members.
 func TestTreeOfAPairIsAtItsMinimum(t *testing.T) {
 	w := paired(target.NewHead(loss.Square{}, target.Regression, 0, 1))
-	if w.forest.pairs != 1 || w.forest.trees.Trees() != 6 || w.members[w.forest.members[0]] != pairMember {
+	if w.forest.pairs != 1 || w.forest.trees.Trees() != 6 || w.members[w.forest.members[1]] != pairMembers[1] {
 		t.Fatalf("%d pairs among %d trees, members %v", w.forest.pairs, w.forest.trees.Trees(), w.members)
 	}
 	e := len(w.members)
