@@ -1,7 +1,11 @@
 package learner
 
 import (
+	"errors"
 	"fmt"
+	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -80,4 +84,68 @@ func (l *Learner) widen() {
 	}
 	l.engine.Widen(l.head, l.priors(nil), l.total+float64(l.head.Classes))
 	l.linear.Widen(l.linearScores())
+}
+
+// passOver counts row i of p, which is not learned.
+func (l *Learner) passOver(p *PredictedBatch, i int, y Label, weight float64) {
+	l.count(y, weight)
+	if l.mixture != nil {
+		l.mixture.Remember(p.batch.keys[i], y)
+	}
+}
+
+// examples returns the number of rows with a label.
+func (l *Learner) examples() int64 {
+	if b := l.weighing.Balance(); b != nil {
+		return l.labelled + b.Thinned()
+	}
+	return l.labelled
+}
+
+// Bounds of Config.HalfLife, in seconds.
+const (
+	LeastHalfLife = weighing.LeastHalfLife
+	MostHalfLife  = weighing.MostHalfLife
+)
+
+// ErrAges refuses what would have to read rows again, whose ages when they were learned are gone.
+var ErrAges = errors.New("a model with a half-life weights examples by their ages when they were learned, which cannot be read again")
+
+// shares returns those of Config.Balance, nil if there are none. c is valid.
+func (c Config) shares() *weighing.Shares {
+	if c.Balance == "" {
+		return nil
+	}
+	s, err := weighing.ParseShares(c.Balance)
+	if err != nil {
+		panic("learner: " + err.Error())
+	}
+	return s
+}
+
+// NamedShares returns the names of the classes in Balance, and nil if it names none.
+func (c Config) NamedShares() []string {
+	if s, err := weighing.ParseShares(c.Balance); err == nil {
+		return s.Names()
+	}
+	return nil
+}
+
+// weighingError returns what is wrong with Balance and HalfLife.
+func (c Config) weighingError(a *engine.Algorithm) error {
+	if c.Balance != "" {
+		if _, err := weighing.ParseShares(c.Balance); err != nil {
+			return err
+		}
+		if c.Task != Classification {
+			return fmt.Errorf("balance %s is for classification, but the task is %v: it thins the rows of frequent classes", c.Balance, c.Task)
+		}
+	}
+	switch {
+	case c.HalfLife != 0 && !(c.HalfLife >= LeastHalfLife && c.HalfLife <= MostHalfLife):
+		return fmt.Errorf("half-life %v s: want 0 (none), or %g to %g", c.HalfLife, LeastHalfLife, MostHalfLife)
+	case a.Name == eigenpro.Algorithm.Name:
+		return fmt.Errorf("algorithm %s does not weight examples: it excludes balance and half-life", a.Name)
+	}
+	return nil
 }

@@ -2,6 +2,8 @@ package learner
 
 import (
 	"fmt"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -169,4 +171,42 @@ func (l *Learner) passLength(b *Batch) int {
 		}
 	}
 	return b.Len()
+}
+
+// fate is what becomes of a row.
+type fate struct {
+	weighing.Fate
+	age float64 // factor of its weight
+}
+
+// fully is the fate of every row without Config.Balance and Config.HalfLife.
+var fully = fate{weighing.Fate{Rows: 1, Relative: 1}, 1}
+
+// fateOf decides what becomes of row i of b, before which n were learned. Rows are learned
+// whatever their class until the warm-up is over, and those that bring a class.
+func (l *Learner) fateOf(b *Batch, i int, n int64) fate {
+	f, y := fully, b.Label(i)
+	clock, balance := l.ahead.Clock(), l.ahead.Balance()
+	if clock != nil {
+		clock.See(b.time(i))
+	}
+	if y.Task == Auto {
+		return f
+	}
+	if clock != nil {
+		f.age = clock.Weight(b.time(i))
+	}
+	if balance != nil && y.Class >= 0 && y.Class < l.config.MaxClasses {
+		first := n < int64(warmup.EffectiveAt(warmup.LastCheckpoint)) || y.Class >= l.head.Classes
+		f.Fate = balance.Row(y.Class, b.classes, first)
+	}
+	return f
+}
+
+// fate returns what becomes of row i.
+func (p *PredictedBatch) fate(i int) fate {
+	if i < len(p.fates) {
+		return p.fates[i]
+	}
+	return fully
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 )
 
 // Progress is the progressive validation of a Learner, which predicts each row before
@@ -34,6 +35,12 @@ type Progress struct {
 
 // Inputs is what the monitor of the inputs has found: see Config.Monitor.
 type Inputs = divergence.Found
+
+// Thinned says what has become of the rows of frequent classes: see Config.Balance.
+type Thinned = weighing.Chances
+
+// Ages says how old the examples were when they were learned: see Config.HalfLife.
+type Ages = weighing.Ages
 
 // IntervalScore is the accuracy of the intervals around the predictions of a target.
 type IntervalScore struct {

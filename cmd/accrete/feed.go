@@ -21,7 +21,7 @@ import (
 type feedCommand struct {
 	env.ConfigFlags
 	env.JSONFlag
-	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
+	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, Parquet or Avro; - for standard input."`
 	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
 	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`

@@ -32,7 +32,7 @@ type learnCommand struct {
 	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
-	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet. A model that began with the same file continues."`
+	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, Parquet or Avro. A model that began with the same file continues."`
 	FromOffsets string `name:"from-offsets" placeholder:"WHERE" help:"Where a new model begins to read the input topics: earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,… (default: earliest)."`
 	Predict     bool   `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
 

@@ -14,6 +14,11 @@
 //	name     the value is a Kafka topic name, or a part of one
 package config
 
+import (
+	"errors"
+	"fmt"
+)
+
 //go:generate go run ./gen
 
 // Config is the effective configuration. Load fills in and validates it.
@@ -69,3 +74,36 @@ type Config struct {
 	unused  *Problem // properties of Kafka's clients with no use here
 	loose   string   // path of the file if it holds a secret and others may read it
 }
+
+// ErrInvalid matches every error about a configuration.
+var ErrInvalid = errors.New("invalid configuration")
+
+// Problem is one error in a configuration.
+type Problem struct {
+	Where string `json:"at,omitempty"` // "config.yaml:7:3", an environment variable, a flag; may be empty
+	Text  string `json:"text"`         // one line
+}
+
+func (p Problem) Error() string {
+	if p.Where == "" {
+		return p.Text
+	}
+	return p.Where + ": " + p.Text
+}
+
+// Is makes errors.Is(p, ErrInvalid) true.
+func (p Problem) Is(target error) bool { return target == ErrInvalid }
+
+// Problems are all errors in a configuration, in the order of the file, the
+// environment and the flags. There is at least one.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	if len(p) == 1 {
+		return p[0].Error()
+	}
+	return fmt.Sprintf("%v (and %d more: see accrete lint)", p[0], len(p)-1)
+}
+
+// Is makes errors.Is(p, ErrInvalid) true.
+func (p Problems) Is(target error) bool { return target == ErrInvalid }

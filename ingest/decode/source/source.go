@@ -31,6 +31,8 @@ func Foreign(head []byte) error {
 		return errors.New("it is a snapshot of a model: want a file of rows")
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		return errors.New("it is a Parquet file: give a command its path, or convert it to CSV or JSON lines")
+	case bytes.HasPrefix(head, []byte("Obj\x01")):
+		return errors.New("it is an Avro file: give a command its path, or convert it to CSV or JSON lines")
 	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
 		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
 	case isBinary(head):

@@ -49,4 +49,4 @@ func (c *Command) missing(name string) string {
 func presetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // endings are those of the files of data sets.
-var endings = []string{".csv", ".csv.gz", ".libsvm", ".libsvm.gz"}
+var endings = []string{".csv", ".csv.gz", ".libsvm", ".libsvm.gz", ".parquet", ".avro"}

@@ -19,7 +19,7 @@ import (
 // Command is accrete compare.
 type Command struct {
 	env.JSONFlag
-	File      string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
+	File      string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, Parquet or Avro; - for standard input."`
 	Reference string `arg:"" optional:"" help:"File of rows to compare with. Without it, the rows of the first file are compared with its first 2,000, 500 at a time."`
 	Label     string `placeholder:"COLUMN" help:"Column that is no input (default: y or label)."`
 	Rows      int    `default:"5000" help:"Maximum number of rows of each of two files, the first ones (${default})."`

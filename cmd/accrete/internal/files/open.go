@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/avro"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/parquet"
@@ -21,7 +22,9 @@ import (
 // to do.
 func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
 	if path != "-" && parquet.Is(path) {
-		file, err = openParquet(path, c, s)
+		file, err = openLines(path, "a Parquet file", c, s, func() (io.Reader, error) { return parquet.Open(path) })
+	} else if path != "-" && avro.Is(path) {
+		file, err = openLines(path, "an Avro file", c, s, func() (io.Reader, error) { return avro.Open(path) })
 	} else if path == "-" {
 		file, err = decode.Read(interruptible(ctx, e.Stdin), "standard input", c, s)
 	} else {
@@ -36,12 +39,12 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 	return file, err
 }
 
-// openParquet opens a Parquet file, whose rows are read as JSON.
-func openParquet(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
+// openLines opens a file of another kind, whose rows are read as JSON.
+func openLines(path, kind string, c decode.Config, s decode.Schema, open func() (io.Reader, error)) (*decode.File, error) {
 	if c.Format != "" && c.Format != "json" {
-		return nil, fmt.Errorf("%s is a Parquet file, which is read as json: omit the format %s", path, c.Format)
+		return nil, fmt.Errorf("%s is %s, which is read as json: omit the format %s", path, kind, c.Format)
 	}
-	lines, err := parquet.Open(path)
+	lines, err := open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -25,7 +25,7 @@ import (
 // Command is accrete predict.
 type Command struct {
 	env.ConfigFlags
-	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, or Parquet; - for standard input."`
+	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, Parquet or Avro; - for standard input."`
 	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save or export --snapshot (default: the newest snapshot in the model log that the configuration names)."`
 	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
 	Explain bool   `help:"Add what each column adds to the score, compared with the mean row, as a member explanation of JSON; implies --json (docs/audit.md)."`

@@ -1,0 +1,157 @@
+// Package avro reads object container files of Avro as JSON lines.
+package avro
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/twmb/avro/ocf"
+)
+
+// Magic is the beginning of an object container file.
+const Magic = "Obj\x01"
+
+// Is reports whether the file at path starts like an object container file. It returns false for
+// a pipe without reading from it, because the bytes would be missing for the next reader.
+func Is(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(Magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == Magic
+}
+
+// Lines is an io.ReadCloser of the records of a file, each a JSON object and a newline. Numbers
+// of four bytes are widened, times are RFC 3339 text, decimals numbers, bytes text, and unions
+// the value that is set. It must not be used concurrently.
+type Lines struct {
+	from   io.Closer
+	reader *ocf.Reader
+	out    []byte // what has not been returned yet
+	at     int
+	row    int64 // number of records that were read
+	block  int64 // number of blocks that were begun
+	end    error // of all further reads
+}
+
+// Open opens a file. Errors, also those of Read, say what is wrong with it.
+func Open(path string) (*Lines, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := read(f)
+	if err != nil {
+		f.Close()
+	}
+	return l, err
+}
+
+// read reads the header of a file.
+func read(f io.ReadCloser) (*Lines, error) {
+	l := &Lines{from: f}
+	zstd, err := ocf.ZstdCodec(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var codecs []ocf.ReaderOpt
+	for _, c := range []ocf.Codec{null{}, ocf.DeflateCodec(-1), ocf.SnappyCodec(), zstd} {
+		codecs = append(codecs, ocf.WithCodec(counted{c, &l.block}))
+	}
+	l.reader, err = ocf.NewReader(f, codecs...)
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", early(err))
+	}
+	return l, nil
+}
+
+// early returns a plain error for a file that ends early.
+func early(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return errors.New("the file ends early: it is truncated")
+	}
+	return err
+}
+
+// Close closes the file. It is not needed after Read has returned an error or io.EOF.
+func (l *Lines) Close() error {
+	return errors.Join(l.reader.Close(), l.from.Close())
+}
+
+func (l *Lines) Read(p []byte) (int, error) {
+	for l.at == len(l.out) && l.end == nil {
+		l.out, l.at = l.out[:0], 0
+		if l.end = l.fill(); l.end != nil {
+			l.Close()
+			if l.end != io.EOF {
+				l.end = fmt.Errorf("after row %d, in block %d: %w", l.row, max(1, l.block), early(l.end))
+			}
+		}
+	}
+	if l.at == len(l.out) {
+		return 0, l.end
+	}
+	n := copy(p, l.out[l.at:])
+	l.at += n
+	return n, nil
+}
+
+// lineBytes is how much is encoded at a time, at least.
+const lineBytes = 16 << 10
+
+// fill encodes the next records. The error is io.EOF after the last.
+func (l *Lines) fill() error {
+	for len(l.out) < lineBytes {
+		var v any
+		if err := l.reader.Decode(&v); err != nil {
+			if len(l.out) > 0 && err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		record, ok := v.(map[string]any)
+		if !ok {
+			return errors.New("its values are no records: want one record a row")
+		}
+		line, err := appendObject(l.out, record, 0)
+		if err != nil {
+			return err
+		}
+		l.out = append(line, '\n')
+		l.row++
+	}
+	return nil
+}
+
+// counted is a Codec that counts the blocks.
+type counted struct {
+	ocf.Codec
+	blocks *int64
+}
+
+func (c counted) DecompressBounded(src []byte, most int64) ([]byte, error) {
+	*c.blocks++
+	return c.Codec.(ocf.BoundedDecompressor).DecompressBounded(src, most)
+}
+
+// null is the Codec of blocks as they are.
+type null struct{}
+
+func (null) Name() string                        { return "null" }
+func (null) Compress(b []byte) ([]byte, error)   { return b, nil }
+func (null) Decompress(b []byte) ([]byte, error) { return b, nil }
+func (null) Close() error                        { return nil }
+func (null) DecompressBounded(b []byte, most int64) ([]byte, error) {
+	if most > 0 && int64(len(b)) > most {
+		return nil, fmt.Errorf("the block has %d bytes, the limit is %d", len(b), most)
+	}
+	return b, nil
+}

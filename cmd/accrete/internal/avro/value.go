@@ -1,0 +1,104 @@
+package avro
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// mostNested bounds the depth of records in records. The rows of files have columns of a few
+// levels only.
+const mostNested = 64
+
+// appendObject appends the fields of a record, or the values of a map, sorted by name.
+func appendObject(dst []byte, of map[string]any, depth int) (_ []byte, err error) {
+	dst = append(dst, '{')
+	for i, name := range slices.Sorted(maps.Keys(of)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendText(dst, name); err != nil {
+			return nil, err
+		}
+		if dst, err = appendValue(append(dst, ':'), of[name], depth+1); err != nil {
+			if depth == 0 {
+				err = fmt.Errorf("field %q: %w", name, err)
+			}
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func appendText(dst []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) {
+		return nil, fmt.Errorf("%.20q is not text", s)
+	}
+	text, err := json.Marshal(s)
+	return append(dst, text...), err
+}
+
+// appendFloat appends a number: NaN, with which many writers mean a missing value, is null, and
+// an infinite one is a number that no row may have.
+func appendFloat(dst []byte, v float64) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(dst, "null"...)
+	case math.IsInf(v, 0):
+		return append(dst, "1e999"...)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}
+
+func appendValue(dst []byte, v any, depth int) (_ []byte, err error) {
+	if depth > mostNested {
+		return nil, fmt.Errorf("nested deeper than %d levels", mostNested)
+	}
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case bool:
+		return strconv.AppendBool(dst, v), nil
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10), nil
+	case int32:
+		return strconv.AppendInt(dst, int64(v), 10), nil
+	case int64:
+		return strconv.AppendInt(dst, v, 10), nil
+	case float32:
+		return appendFloat(dst, float64(v)), nil
+	case float64:
+		return appendFloat(dst, v), nil
+	case string:
+		return appendText(dst, v)
+	case []byte:
+		return appendText(dst, string(v))
+	case time.Time:
+		return v.UTC().AppendFormat(append(dst, '"'), time.RFC3339Nano+`"`), nil
+	case time.Duration: // a time of day, in seconds
+		return appendFloat(dst, v.Seconds()), nil
+	case *big.Rat:
+		f, _ := v.Float64()
+		return appendFloat(dst, f), nil
+	case map[string]any:
+		return appendObject(dst, v, depth)
+	case []any:
+		dst = append(dst, '[')
+		for i, x := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = appendValue(dst, x, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, ']'), nil
+	}
+	return nil, fmt.Errorf("a value of the type %T is not read: leave the field out, or convert it to a number or text", v)
+}
