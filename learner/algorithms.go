@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -77,8 +78,14 @@ func (c Config) PackedRows() int {
 }
 
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
-// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes.
-func (c Config) ForestBytes() int { return c.Forest * treeBytes }
+// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes; and
+// those of the factors that trees of pairs need.
+func (c Config) ForestBytes() int {
+	if !c.ForestPairs {
+		return c.Forest * treeBytes
+	}
+	return (c.Forest+forest.MaxPairs)*treeBytes + c.MaxFeatures*newton.PairFactorBytes
+}
 
 // treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 16 bytes
 // and 2 × 8,192 bytes of leaf numbers, rounded up.

@@ -103,6 +103,8 @@ func (c Config) checkSizes(a *engine.Algorithm) error {
 		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
 	case c.ForestTrial && c.Forest == 0:
 		return errors.New("a trial of a forest needs trees")
+	case c.ForestPairs && !c.ForestTrial:
+		return errors.New("trees of pairs are for a forest on trial")
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Effort < AutoEffort || c.Effort > MaxEffort:
@@ -183,9 +185,9 @@ func (c Config) WithForest(name string, refits bool) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Forest, c.ForestTrial = trees, trial
+	c.Forest, c.ForestTrial, c.ForestPairs = trees, trial, trial
 	if trial && (refits || !c.suitsForest()) {
-		c.Forest, c.ForestTrial = 0, false
+		c.Forest, c.ForestTrial, c.ForestPairs = 0, false, false
 	}
 	return c, nil
 }

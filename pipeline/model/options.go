@@ -76,7 +76,7 @@ func (c *Config) keepChoices(l learner.Config) {
 	}
 	c.Learner.Warmup = l.Warmup
 	if c.AutoForest {
-		c.Learner.Forest, c.Learner.ForestTrial = l.Forest, l.ForestTrial
+		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs = l.Forest, l.ForestTrial, l.ForestPairs
 	}
 	if c.AutoScores {
 		c.Learner.NormalScores = l.NormalScores

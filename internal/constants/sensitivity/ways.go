@@ -93,6 +93,8 @@ var ways = map[string]*way{
 	"newton.majorantFloor":    forest,
 	"newton.trialEnsemble":    onTrial,
 	"newton.trials":           onTrial,
+	"newton.pairMembers":      paired,
+	"newton.pairShares":       paired,
 	"newton.trialScores":      onTrial,
 	"learner.autoTrees":       onTrial,
 	"newton.FullEffort":       {config: learner.Config{Algorithm: "newton", Effort: 64}},
@@ -139,6 +141,7 @@ var (
 	rated       = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
 	forest      = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
 	onTrial     = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true}}
+	paired      = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true, ForestPairs: true}}
 	lessEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
 	autoEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
 	calibration = &way{config: learner.Config{Algorithm: "newton", Mixture: true}, sets: classified, measure: newCalibrated}

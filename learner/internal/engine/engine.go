@@ -76,6 +76,7 @@ type Options struct {
 	Sampling    features.Sampling
 	Forest      int    // trees whose leaves are features, too
 	ForestTrial bool   // whether the trees are discarded unless they pay
+	ForestPairs bool   // whether pairs of categories have trees, too; of a forest on trial alone
 	Effort      int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Lean        bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Direction   string // direction of a step, see package descent

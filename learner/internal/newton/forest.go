@@ -17,6 +17,7 @@ import (
 // the trees, the share of them in which two rows share a leaf.
 type leaves struct {
 	trees       *forest.Forest // nil until it grows
+	pairs       int            // number of the last of them, which are of pairs of categories
 	members     []int          // of the ensemble: those with leaves
 	averaged    int            // number of the first of them that have averages
 	of          []uint16       // trees × windowRows: leaf of each row of the window, counted in its tree
@@ -85,7 +86,11 @@ func (w *newton) grow() {
 	if w.Head.Task == target.Classification {
 		s.Classes = w.Head.Classes
 	}
-	w.plant(forest.Grow(s, w.Options.Forest, w.Options.Seed))
+	trees := forest.Grow(s, w.Options.Forest, w.Options.Seed)
+	if w.Options.ForestPairs {
+		trees = trees.WithPairs(s)
+	}
+	w.plant(trees)
 	k, l := w.Head.Scores(), &w.forest
 	l.coef = make([]float64, l.trees.Leaves()*len(l.members)*k)
 	l.averageCoef = make([]float64, l.trees.Leaves()*l.averaged*k)
@@ -98,6 +103,7 @@ func (w *newton) plant(trees *forest.Forest) {
 	if trees == nil {
 		return
 	}
+	w.plantPairs(trees.Trees() - w.Options.Forest)
 	l.of = make([]uint16, trees.Trees()*windowRows)
 	for from := 0; from < w.window.rows; from += plantRows {
 		rows := min(plantRows, w.window.rows-from)
@@ -269,7 +275,8 @@ func (l *leaves) save(a *state.Arrays) {
 }
 
 func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
-	s.Require(v.Forest == nil || v.Forest.Trees() == w.Options.Forest && v.Forest.Dim() == w.Dim, "the forest has %d trees, configured are %d", v.Forest.Trees(), w.Options.Forest)
+	pairs := v.Forest.Trees() - w.Options.Forest
+	s.Require(v.Forest == nil || (pairs == 0 || w.Options.ForestPairs && pairs > 0 && pairs <= forest.MaxPairs) && v.Forest.Dim() == w.Dim, "the forest has %d trees, configured are %d", v.Forest.Trees(), w.Options.Forest)
 	if s.Err != nil || v.Forest == nil {
 		return
 	}
@@ -280,7 +287,7 @@ func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	if s.Err != nil {
 		return
 	}
-	s.Require(next[0] >= 0 && next[0] < int64(v.Forest.Trees()), "the next tree is %d of %d", next[0], v.Forest.Trees())
+	s.Require(next[0] >= 0 && next[0] < int64(w.Options.Forest), "the next tree is %d of %d", next[0], w.Options.Forest)
 	for _, coef := range [][]float64{l.coef, l.averageCoef} {
 		for _, c := range coef {
 			s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient of a leaf is %v", c)

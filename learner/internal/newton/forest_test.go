@@ -54,7 +54,7 @@ func (w *newton) objective(c int) float64 {
 			squares += u * u
 		}
 	}
-	return sum/total + w.leafPenalty(m)*squares/2
+	return sum/total + w.leafPenalties(c).trees*squares/2
 }
 
 // The last tree that changed is at the minimum of the penalised square loss: the
@@ -70,7 +70,7 @@ func TestTreeIsAtItsMinimum(t *testing.T) {
 	for c, m := range w.forest.members {
 		slope := make([]float64, to-from)
 		for l := range slope {
-			slope[l] = w.leafPenalty(m) * w.forest.coef[(from+l)*len(w.forest.members)+c]
+			slope[l] = w.leafPenalties(c).trees * w.forest.coef[(from+l)*len(w.forest.members)+c]
 		}
 		for i := range v.rows {
 			if v.age(i) < w.members[m].rows {

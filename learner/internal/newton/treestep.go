@@ -25,8 +25,8 @@ type treeWorker struct {
 // leafSums are those of the rows of a leaf.
 type leafSums struct{ slope, hessian float64 }
 
-// stepForest changes the next trees. Those of all rows have the parabola that majorises
-// the loss where it is now: in it, a tree's Hessian is diagonal, and its minimum
+// stepForest changes the next trees, and those of pairs. All rows have the parabola that
+// majorises the loss where it is now: in it, a tree's Hessian is diagonal, and its minimum
 //
 //	δ_ℓ = -(Σ g_i + nλ u_ℓ) / (Σ c_i + nλ), over the rows i of the leaf ℓ
 //
@@ -41,7 +41,7 @@ func (w *newton) stepForest() {
 	for len(s.workers) < own*k {
 		s.workers = append(s.workers, new(treeWorker))
 	}
-	count := min(treesPerStep, l.trees.Trees())
+	count := min(treesPerStep, w.Options.Forest)
 	if runtime.GOMAXPROCS(0) == 1 {
 		for c := range own {
 			w.stepMember(c, count)
@@ -57,7 +57,7 @@ func (w *newton) stepForest() {
 		}
 		wait.Wait()
 	}
-	l.next = (l.next + count) % l.trees.Trees()
+	l.next = (l.next + count) % w.Options.Forest
 }
 
 // stepMember changes the trees for member c of those with leaves.
@@ -124,13 +124,21 @@ func (w *newton) leafGradient(m int, workers []*treeWorker) {
 func (w *newton) stepTrees(c, j, count int) {
 	l, n, k := &w.forest, w.window.rows, w.Head.Scores()
 	t, own := l.solver.workers[c*k+j], len(l.members)
-	penalty := w.leafPenalty(l.members[c])
+	penalties := w.leafPenalties(c)
 	t.change = state.Extend(t.change[:0], n)
 	clear(t.change)
 	t.diverged = false
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
-	for tree := range count {
-		tree = (l.next + tree) % l.trees.Trees()
+	for tree := range count + l.pairs {
+		penalty := penalties.pairs
+		if tree < count {
+			tree, penalty = (l.next+tree)%w.Options.Forest, penalties.trees
+		} else {
+			tree += w.Options.Forest - count
+		}
+		if math.IsInf(penalty, 1) {
+			continue
+		}
 		from, to := l.trees.Tree(tree)
 		leaf := l.of[tree*windowRows : tree*windowRows+n]
 		t.sum(leaf, last, to-from)
@@ -149,13 +157,6 @@ func (w *newton) stepTrees(c, j, count int) {
 	for i, at := range last {
 		t.change[i] += t.step[at]
 	}
-}
-
-// leafPenalty returns the weight of half the squared coefficients of the leaves of a
-// member, which sum to its score without a factor.
-func (w *newton) leafPenalty(m int) float64 {
-	rho, features := w.members[m].rho, float64(w.Options.MaxBlocks()*w.Options.BlockSize)
-	return w.penalty(m, float64(w.window.rows)) * rho / (1 - rho) * float64(w.forest.trees.Trees()) / features
 }
 
 // sum computes the sums of the leaves of a tree. The rows have changed by the step in the
