@@ -12,11 +12,12 @@ type Held struct {
 	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
 
 	// Of a product:
-	factors []float32 // the caller's, in panels
-	inUse   []int     // scores with factors in each run of rows
-	columns int       // of coefficients
-	sums    []float64 // of whole panels of frequencies
-	packed  []float32 // coefficients in panels of columns
+	of      []vec.Coordinates // the caller's, of each panel of rows
+	factors []float32         // likewise, in panels
+	inUse   []int             // scores with factors in each run of rows
+	columns int               // of coefficients
+	sums    []float64         // of whole panels of frequencies
+	packed  []float32         // coefficients in panels of columns
 }
 
 // perTile is the number of features of a panel of rows and one of frequencies.
@@ -27,13 +28,13 @@ const perTile = 2 * vec.Panel * vec.Lanes
 func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
 // HoldGradient sets h to the features of a block for that many rows x, packed by
-// vec.PackRows, and dst, features x scores, to the sums over the rows of the features times
+// vec.PackRows, with the coordinates of each panel, and dst, features x scores, to the sums over the rows of the features times
 // the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
 // Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors other than
 // 0. It panics unless b Holds features.
-func (b *Bank) HoldGradient(h *Held, block int, x []float32, rows int, dst []float64, g []float32, scores int, inUse []int) {
+func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinates, rows int, dst []float64, g []float32, scores int, inUse []int) {
 	panels := vec.Panels(rows, vec.Lanes)
-	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim {
+	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim || len(of) != panels {
 		panic("features: HoldGradient of features that cannot be held, of no block or of other rows")
 	}
 	if len(dst) != 2*b.m.BlockSize*scores || len(g) != panels*scores*vec.Lanes || len(inUse) != vec.Panels(rows, vec.Run) {
@@ -51,22 +52,33 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, rows int, dst []flo
 		h.f = h.f[:size]
 	}
 	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
-	j.held, h.factors, h.inUse = h, g, inUse
+	j.held, h.of, h.factors, h.inUse = h, of, g, inUse
 	if j.rows > 0 {
 		j.holdGradient()
 	}
 	copy(dst, h.sums[2*h.skip*scores:])
-	h.factors, h.inUse = nil, nil
+	h.of, h.factors, h.inUse = nil, nil, nil
 }
 
-// holdGradient fills the features and the sums. On one core it goes through the rows once:
-// the features of a run are still in its cache when they are multiplied.
+// holdGradient fills the features and the sums. Where all frequencies are loaded it goes
+// through the rows once: the features of a run are still in the cache when they are
+// multiplied. Several cores have sums of their own for each run, which are added in order.
 func (j *job) holdGradient() {
-	h := j.held
+	h, runs := j.held, len(j.held.inUse)
 	hold, spread := j.cost(j.rows, h.panels, 0), h.rows*h.panels*vec.Panel*2*j.scores
-	if j.to = j.load(j.from, j.end); j.to == j.end && goroutines(h.rowPanels(), hold+spread) == 1 {
-		j.run((*job).holdGradientTask, 1, 0)
-		return
+	if j.to = j.load(j.from, j.end); j.to == j.end {
+		switch size := len(h.sums); {
+		case goroutines(runs, hold+spread) == 1:
+			j.run((*job).holdRunsTask, 1, 0)
+			return
+		case runs*size <= maxPartial:
+			resize(&j.partial, runs*size)
+			j.run((*job).holdRunTask, runs, hold+spread)
+			for run := range runs {
+				vec.Axpy(1, j.partial[run*size:(run+1)*size], h.sums)
+			}
+			return
+		}
 	}
 	for {
 		j.run((*job).holdTask, h.rowPanels(), j.cost(j.rows, j.to-j.first, 0))
@@ -78,15 +90,28 @@ func (j *job) holdGradient() {
 	j.run((*job).spreadTask, h.panels, spread)
 }
 
-// holdGradientTask is everything, a run of rows after the other.
-func (j *job) holdGradientTask(w *worker, _ int) {
+// holdRunsTask is everything, a run of rows after the other.
+func (j *job) holdRunsTask(w *worker, _ int) {
 	for run := range j.held.inUse {
-		for i := run * panelsPerRun; i < min((run+1)*panelsPerRun, j.held.rowPanels()); i++ {
-			j.holdTask(w, i)
-		}
-		for p := range j.held.panels {
-			j.spread(w, p, run)
-		}
+		j.holdRun(w, run, j.held.sums)
+	}
+}
+
+// holdRunTask is a run of rows, with its own sums.
+func (j *job) holdRunTask(w *worker, run int) {
+	size := len(j.held.sums)
+	sums := j.partial[run*size : (run+1)*size]
+	clear(sums)
+	j.holdRun(w, run, sums)
+}
+
+// holdRun makes the features of a run of rows and adds their products to the sums.
+func (j *job) holdRun(w *worker, run int, sums []float64) {
+	for i := run * panelsPerRun; i < min((run+1)*panelsPerRun, j.held.rowPanels()); i++ {
+		j.holdTask(w, i)
+	}
+	for p := range j.held.panels {
+		j.spread(w, p, run, sums)
 	}
 }
 
@@ -109,7 +134,7 @@ func (j *job) holdTask(w *worker, i int) {
 	for p := j.first; p < j.to; p++ {
 		tile := j.held.tiles(p-j.from, i)[:perTile]
 		if !j.bank.structured() {
-			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
+			vec.FeaturesOf(tile, x, j.panels(p, p+1), dim, j.held.of[i], &w.Scratch)
 			continue
 		}
 		const size = vec.Panel * vec.Lanes
@@ -124,16 +149,16 @@ func (j *job) holdTask(w *worker, i int) {
 // spreadTask sums for a panel of frequencies.
 func (j *job) spreadTask(w *worker, p int) {
 	for run := range j.held.inUse {
-		j.spread(w, p, run)
+		j.spread(w, p, run, j.held.sums)
 	}
 }
 
-// spread adds the products of a run of rows to the sums of a panel of frequencies.
-func (j *job) spread(w *worker, p, run int) {
+// spread adds the products of a run of rows and a panel of frequencies to the sums.
+func (j *job) spread(w *worker, p, run int, sums []float64) {
 	h := j.held
 	scores, from, to := h.inUse[run], run*panelsPerRun, min((run+1)*panelsPerRun, h.rowPanels())
 	if scores > 0 {
-		dst := h.sums[p*2*vec.Panel*j.scores : (p+1)*2*vec.Panel*j.scores]
+		dst := sums[p*2*vec.Panel*j.scores : (p+1)*2*vec.Panel*j.scores]
 		vec.Spread(dst, h.tiles(p, from)[:(to-from)*perTile], h.factors[from*j.scores*vec.Lanes:to*j.scores*vec.Lanes], scores, j.scores, &w.Scratch)
 	}
 }
@@ -164,7 +189,7 @@ func (h *Held) Sum(dst []float64, coef []float32, scores int) {
 	j := h.bank.job()
 	defer j.release()
 	j.held, j.dst, j.scores, h.columns = h, dst, columns, scores
-	j.run((*job).heldSumTask, h.rowPanels(), h.rows*h.panels*vec.Panel*2*columns)
+	j.run((*job).heldSumTask, h.rowPanels(), h.rows*h.panels*vec.Panel*2*scores)
 }
 
 // perPanel is the number of coefficients of a panel of frequencies and one of columns.

@@ -110,7 +110,7 @@ func (j *job) sumTask(w *worker, i int) {
 				vec.SumPhases(dst, j.bank.m.phaseScale(), w.phases(j.bank, x, p, q), a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.Sum(dst, x, j.panels(p, q), a, dim, scores, n, &w.Scratch)
+			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, w.Coordinates(x, dim), &w.Scratch)
 		}
 	}
 	for r := from; r < to; r++ {

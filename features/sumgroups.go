@@ -46,8 +46,11 @@ func (j *job) groupsTask(w *worker, i int) {
 	for l := range len(j.packedX) / (vec.Lanes * dim) {
 		x, n := j.packedX[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, j.rows-l*vec.Lanes)
 		var t []float32 // phases from panel from on
+		var of vec.Coordinates
 		if j.bank.structured() {
 			t = w.phases(j.bank, x, from, to)
+		} else {
+			of = w.Coordinates(x, dim)
 		}
 		for p := from; p < to; p += panelsPerGroup {
 			q := min(p+panelsPerGroup, to)
@@ -58,7 +61,7 @@ func (j *job) groupsTask(w *worker, i int) {
 				vec.SumPhases(dst, j.bank.m.phaseScale(), t[(p-from)*size:(q-from)*size], a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.Sum(dst, x, j.panels(p, q), a, dim, scores, n, &w.Scratch)
+			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, of, &w.Scratch)
 		}
 	}
 }

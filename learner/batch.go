@@ -62,6 +62,8 @@ type Batch struct {
 	types   []ColumnType // of the columns; nil if all are numeric
 	windows *Windows     // nil if there are none
 	fresh   []bool       // examples that Observe has not seen; empty without windows
+	times   []float64    // of the first examples, see SetTime; nil if there are none
+	classes []string     // names, see SetClasses
 	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
 	sparse  *sparse.Rows // sparse parts of the first examples; nil if there are none
 }
@@ -70,6 +72,7 @@ type Batch struct {
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
 	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
+	b.times, b.classes = b.times[:0], nil
 	b.windows, b.fresh = nil, b.fresh[:0]
 	if b.sparse != nil {
 		b.sparse.Clear()
@@ -127,6 +130,27 @@ func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
 // SetKey sets the key of the last example, which is empty otherwise. The lags of an
 // example are earlier ones of the same key, and a metric may have a part for a key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
+
+// SetTime sets the event time of the last example, in seconds since 1970; NaN is none, as
+// without it. See Config.HalfLife.
+func (b *Batch) SetTime(seconds float64) {
+	for len(b.times) < len(b.labels)-1 {
+		b.times = append(b.times, math.NaN())
+	}
+	b.times = append(b.times, seconds)
+}
+
+// time returns the event time of example i.
+func (b *Batch) time(i int) float64 {
+	if i < len(b.times) {
+		return b.times[i]
+	}
+	return math.NaN()
+}
+
+// SetClasses sets the names of the classes of the labels, which Config.Balance may refer to.
+// The Batch keeps the slice.
+func (b *Batch) SetClasses(names []string) { b.classes = names }
 
 // SetTypes sets the types of the columns as of the last example. The Batch keeps the
 // slice, which must not change. Without it, all columns are numeric.
@@ -196,6 +220,8 @@ func (b *Batch) Slice(from, to int) *Batch {
 		weights: b.weights[from:to:to],
 		keys:    b.keys[from:to:to],
 		types:   b.types,
+		times:   b.times[min(from, len(b.times)):min(to, len(b.times))],
+		classes: b.classes,
 		windows: b.windows,
 	}
 	if b.windows != nil {

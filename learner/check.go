@@ -68,6 +68,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("variances are for regression, but the task is %v", c.Task)
 	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
 		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
+	case (c.Balance != "" || c.HalfLife != 0) && c.weighingError(a) != nil:
+		return c.weighingError(a)
 	case c.Mixture && c.mixtureError() != nil:
 		return c.mixtureError()
 	case c.Sparse != 0 && c.sparseError() != nil:

@@ -54,6 +54,8 @@ type Config struct {
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256
 	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
+	Balance      string  `json:"balance,omitempty"`       // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class
+	HalfLife     float64 `json:"half_life,omitempty"`     // seconds of event time after which an example that is learned late counts half, see Batch.SetTime: 0 (default, never)
 	Seed         uint64  `json:"seed"`                    // of the frequencies: 1
 	Steps
 }
@@ -108,7 +110,13 @@ func (c Config) Effective() (Config, error) {
 	if b := new(bytes.Buffer); c.Costs != "" && json.Compact(b, []byte(c.Costs)) == nil {
 		c.Costs = b.String()
 	}
-	if c.Costs != "" {
+	if c.Balance == "none" {
+		c.Balance = ""
+	}
+	if b := new(bytes.Buffer); c.Balance != "" && json.Compact(b, []byte(c.Balance)) == nil {
+		c.Balance = b.String()
+	}
+	if c.Costs != "" || c.Balance != "" {
 		c.Task = cmp.Or(c.Task, Classification)
 	}
 	if c.uncertainty().Any() {

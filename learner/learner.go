@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 	"github.com/accrete-ml/accrete/learner/internal/windows"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -50,6 +51,8 @@ type Learner struct {
 	drift      drift.Detectors
 	lags       lags.Lags
 	rules      rules.Rules
+	weighing   weighing.Rules     // of the rows so far
+	ahead      weighing.Rules     // of those of the pass, too
 	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
 	inputs     *divergence.Watch  // nil without Config.Monitor
 	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
@@ -108,7 +111,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		watch = divergence.NewWatch(c.Monitor)
 	}
 	return &Learner{
-		inputs: watch, rules: rules.New(of),
+		inputs: watch, rules: rules.New(of), weighing: weighing.New(c.shares(), c.HalfLife, c.Seed),
 		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags.New(c.Lags, c.labelSize()),
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation.Stream, n),
 	}, nil
@@ -135,6 +138,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 	if p.isMixed {
 		l.mixture.Commit()
 	}
+	l.weighing.Set(&l.ahead)
 	for i := range p.rows {
 		if to := p.keeping[i]; to != nil {
 			l.keepBaselines(to, p, i)
@@ -149,7 +153,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
-	s.Labelled, s.Step = l.labelled, l.steps()
+	s.Labelled, s.Step = l.examples(), l.steps()
 	return s
 }
 
@@ -162,8 +166,10 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	if y.Targets() != l.head.Targets() {
 		panic(fmt.Sprintf("learner: label has %d targets, the model has %d", y.Targets(), l.head.Targets()))
 	}
-	changed = l.changesAfter(l.labelled+1, y)
+	f := p.fate(i)
+	changed = !f.Thinned && l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
+	weight *= f.age
 	served, mixed := p.Row(i), p.Row(i)
 	if p.isMixed {
 		served = p.Scorer.Row(i)
@@ -181,6 +187,10 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		found = l.drift.Add(p.head.BoundedError(p.Row(i), y))
 		l.drift.Due = l.drift.Due || found != 0
 	}
+	if f.Thinned {
+		l.passOver(p, i, y, weight)
+		return false, found
+	}
 	l.labelled++
 	grown := l.count(y, weight)
 	if l.warming() {
@@ -189,10 +199,10 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	if l.fit == nil {
 		l.setPrior()
 	} else {
-		l.push(p, i, y, weight)
+		l.push(p, i, y, target.BoundedWeight(weight*f.Rows))
 	}
 	if l.mixture != nil {
-		l.learnMixed(p, i, y, weight)
+		l.learnMixed(p, i, y, weight*f.Relative)
 	}
 	if grown {
 		l.scorePending()

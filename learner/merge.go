@@ -77,6 +77,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return errors.New("their state depends on the order of rows: want no lags and no reaction to drift")
 	case l.windows != nil:
 		return errors.New("their windows depend on the order of rows: want none")
+	case !l.weighing.None():
+		return errors.New("how much their rows count depends on the order of rows: want no balance and no half-life")
 	case l.config.Costs == costsF1:
 		return errors.New("their decision rules depend on the order of rows: want no costs f1")
 	case l.config.uncertainty().Any():

@@ -100,7 +100,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
 		p.linear = append(p.linear, m.Linear(size)...)
 		if y := p.batch.Label(i); y.Task != Auto {
-			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i)))
+			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i))*p.fate(i).age)
 		}
 	}
 }

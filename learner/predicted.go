@@ -26,6 +26,8 @@ type PredictedBatch struct {
 	Columns int
 	Served  int // column of f from which on they are the engine's
 
+	fates []fate // of its rows; empty if all of them count fully
+
 	keeping map[int][]float64 // where what is kept of a row has the predictions of the baselines
 
 	isMixed bool
@@ -150,11 +152,17 @@ func (p *Predictions) setRules(d *Decision, i *Intervals) {
 }
 
 // passLength returns the number of rows of b up to and including the one after which
-// the model may change.
+// the model may change. Before, it decides what becomes of these rows.
 func (l *Learner) passLength(b *Batch) int {
-	n := l.labelled
+	n, p := l.labelled, &l.pass
+	p.fates = p.fates[:0]
+	l.ahead.Set(&l.weighing)
 	for i := range b.Len() {
-		if y := b.Label(i); y.Task != Auto {
+		y := b.Label(i)
+		if !l.weighing.None() {
+			p.fates = append(p.fates, l.fateOf(b, i, n))
+		}
+		if y.Task != Auto && !p.fate(i).Thinned {
 			if n++; l.changesAfter(n, y) {
 				return i + 1
 			}

@@ -12,7 +12,7 @@ import (
 // it learns it, and of three baselines on the same rows.
 type Progress struct {
 	Task     Task
-	Examples int64  // labelled rows so far
+	Examples int64  // labelled rows so far, those of them that were thinned included
 	Step     int64  // mini-batches learned
 	Warmup   int    // rows that the fit in effect used: 0 before the first, 1000 from the last on
 	Features int    // random features in use
@@ -27,6 +27,8 @@ type Progress struct {
 
 	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
 	Inputs    *Inputs         // nil without Config.Monitor
+	Thinned   *Thinned        // nil without Config.Balance
+	Ages      *Ages           // nil without Config.HalfLife
 	Mixture   *MixtureScores  // nil without Config.Mixture, and before the first label
 }
 
@@ -92,7 +94,15 @@ func (l *Learner) Inputs() *Inputs {
 
 // Progress returns the progressive validation so far.
 func (l *Learner) Progress() Progress {
-	p := Progress{Drifts: l.drift.Alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
+	p := Progress{Drifts: l.drift.Alarms, Task: l.head.Task, Examples: l.examples(), Step: l.steps()}
+	if b := l.weighing.Balance(); b != nil {
+		of := b.Chances()
+		p.Thinned = &of
+	}
+	if c := l.weighing.Clock(); c != nil {
+		of := c.Ages()
+		p.Ages = &of
+	}
 	p.Cap = l.limit()
 	if l.fit != nil {
 		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()

@@ -58,9 +58,10 @@ var streams = func() (all []stream) {
 	watched := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Monitor: 250}
 	uncertain := Config{Algorithm: "newton", BlockSize: 8, MaxFeatures: 24, Minibatch: 37, Targets: 3, Variance: true, Intervals: 0.8}
 	exact := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Variance: true, OnDrift: "boost"}
+	weighed := Config{Algorithm: "newton", BlockSize: 8, MaxFeatures: 16, Mixture: true, Balance: "balanced", HalfLife: 20}
 	mixed := Config{Algorithm: "ridge", Task: Regression, BlockSize: 8, MaxFeatures: 8, Mixture: true}
 	all = append(all, stream{"forest, growing", trees, 2, growing}, stream{"forest, several", manyTrees, 4, numerics})
-	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"effort", quick, 3, sided}, stream{"effort auto", noisy, 2, numeric}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"mixture", mixed, 2, numeric}, stream{"variance, several", uncertain, 4, numerics}, stream{"variance", exact, 2, numeric}, stream{"costs", costs, 2, rare})
+	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"effort", quick, 3, sided}, stream{"effort auto", noisy, 2, numeric}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"mixture", mixed, 2, numeric}, stream{"variance, several", uncertain, 4, numerics}, stream{"variance", exact, 2, numeric}, stream{"costs", costs, 2, rare}, stream{"weighed", weighed, 2, rare})
 }()
 
 // directionOf returns the i-th direction, or a later one if the algorithm does not take it.
@@ -243,6 +244,9 @@ func (s stream) rows(n int) *Batch {
 			seen = max(seen, y.Class+1)
 		}
 		b.Append(x, y, 0.5+rng.Float64())
+		if s.config.HalfLife > 0 {
+			b.SetTime(float64(i - 5*(i%9)))
+		}
 	}
 	return b
 }
@@ -518,6 +522,9 @@ func TestUnlabelledRowsChangeNothing(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		if s.config.Monitor > 0 {
 			t.Skip("the monitor of the inputs counts unlabelled rows too")
+		}
+		if s.config.HalfLife > 0 {
+			t.Skip("the event time is that of unlabelled rows too")
 		}
 		with, without := s.learnedOnce(t), newLearner(t, s.config)
 		learn(without, labelledRows(with.rows), 50)

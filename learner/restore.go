@@ -124,6 +124,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	}
 
 	l.weights = state.Take[float64](s, "classes", l.head.Classes, 1)
+	l.weighing.Load(s, l.head.Classes)
 	waiting, kept := 0, 0
 	if l.fit != nil {
 		waiting = int(l.labelled % int64(l.minibatchAt(l.labelled)))
@@ -138,7 +139,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	l.loadColumns(s, waiting)
 	l.loadLinear(s, totals)
 	validation.Load(s, l.validation)
-	l.drift.Load(s, l.labelled)
+	l.drift.Load(s, l.examples())
 	l.lags.Load(s, c.inputs(l.dim))
 	l.rules.Load(s, v.Decision, v.Intervals)
 	if l.inputs != nil {

@@ -65,6 +65,7 @@ func (l *Learner) State() State {
 		state.Put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
 	}
 	state.Put(a, "classes", 1, l.weights)
+	l.weighing.Save(a)
 	state.Put(a, "pending.x", l.width(), l.pending.X)
 	target.PutLabels(a, "pending", l.pending.Labels, l.head.Targets(), l.pending.Weights)
 	state.Put(a, "warmup.x", l.dim, l.warmup.X)

@@ -19,6 +19,7 @@ import (
 // Rows were observed by the other one.
 func (l *Learner) Succeed(of *Learner) {
 	l.validation, l.windows = of.validation, of.windows
+	l.weighing.Follow(&of.weighing)
 }
 
 // Classes returns the number of classes that l knows.

@@ -46,6 +46,7 @@ type Learner struct {
 	InputDistance prometheus.Gauge // relative to the threshold of an alarm
 	InputMoved    prometheus.Gauge // columns at the last alarm
 	InputChanges  prometheus.Counter
+	Weighing      Weighing
 	Windows       Windows
 	Tables        *Tables
 
@@ -134,8 +135,9 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
 		InputChanges:  m.counter("accrete_input_changes_total", "Changes of the inputs that the monitor has detected. A replay after a restart does not count them again."),
 
-		Windows: newWindows(m),
-		Tables:  newTables(r, "accrete_"),
+		Windows:  newWindows(m),
+		Weighing: newWeighing(m),
+		Tables:   newTables(r, "accrete_"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),

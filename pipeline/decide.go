@@ -28,6 +28,13 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 	if n := l.decider.Resume(l.journal.Log.Fold.AbsentColumns()); n > 0 {
 		l.config.Report(event.Columns{Missing: n})
 	}
+	renamed, err := l.decider.Rename(l.config.Renames)
+	if err != nil {
+		return fmt.Errorf("%w: %w", model.ErrOptions, err)
+	}
+	if renamed != nil {
+		l.config.Report(event.Renamed{Seq: l.journal.Log.Fold.Seq() + 1, Aliases: renamed})
+	}
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {

@@ -46,10 +46,11 @@ func learnOneByOne(t *testing.T, c model.Config, rows, labels []string) *learner
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := func(x []float64, y learner.Label, types []learner.ColumnType) *learner.Batch {
+	one := func(i int, x []float64, y learner.Label, types []learner.ColumnType) *learner.Batch {
 		b := new(learner.Batch)
 		b.Reset(len(x))
 		b.Append(x, y, 1)
+		b.SetTime(float64(1_700_000_000 + 10*i)) // of the row, not of its label
 		b.SetTypes(types)
 		return b
 	}
@@ -62,7 +63,7 @@ func learnOneByOne(t *testing.T, c model.Config, rows, labels []string) *learner
 				t.Fatal(err)
 			}
 			types = row.Types
-			b := one(row.X, learner.Label{}, types)
+			b := one(i, row.X, learner.Label{}, types)
 			b.SetWindows(row.Windows)
 			l.Observe(b)
 			pass := l.Predict(b)
@@ -74,7 +75,7 @@ func learnOneByOne(t *testing.T, c model.Config, rows, labels []string) *learner
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := one(values[at], y, types)
+			b := one(at, values[at], y, types)
 			b.SetKept(0, kept[at])
 			l.Learn(l.Predict(b))
 		}
@@ -83,7 +84,8 @@ func learnOneByOne(t *testing.T, c model.Config, rows, labels []string) *learner
 }
 
 // A row that waits for its label is learned with the windows that it had when it came, and is
-// added to them once, also by a learner that is stopped while rows wait.
+// added to them once. It counts as old as its features are when its label comes. All that holds for
+// a learner that is stopped while rows wait.
 func TestRowsKeepTheirWindowsUntilTheirLabels(t *testing.T) {
 	const n, stop = 600, 310
 	c, in := kafkatest.Client(t), kafkatest.Name("rows")
@@ -91,6 +93,7 @@ func TestRowsKeepTheirWindowsUntilTheirLabels(t *testing.T) {
 	config := func(name string) (model.Config, *learntest.Events) {
 		cfg, ev := learntest.Config(c, name, in)
 		cfg.Topics = []string{in, outcomes}
+		cfg.Learner.HalfLife = 200
 		cfg.Decode = decode.Config{
 			Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"card": "id", "at": "ignored"},
 			Late:    &join.Config{Topic: outcomes, Key: "id", Time: "at", TTL: 3_600_000, Pending: 1000},
@@ -121,6 +124,9 @@ func TestRowsKeepTheirWindowsUntilTheirLabels(t *testing.T) {
 
 	l := learnOneByOne(t, cfg, rows, labels)
 	s, ok := learntest.Last[event.Learned](ev)
+	if a := s.Progress.Ages; a == nil || math.Abs(a.Mean()-math.Exp2(-10*labelDelay/200.)) > 0.02 {
+		t.Errorf("the ages are %+v", a)
+	}
 	if !ok || s.Progress.Examples != n || !reflect.DeepEqual(s.Progress.Whole, l.Progress().Whole) {
 		t.Errorf("graded as %+v of %d examples, one by one as %+v", s.Progress.Whole, s.Progress.Examples, l.Progress().Whole)
 	}

@@ -203,6 +203,9 @@ func checkRefit(c model.Config) error {
 	if len(c.Decode.Windows) > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
 	}
+	if c.Learner.HalfLife > 0 {
+		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrAges)
+	}
 	if c.Learner.Forest > 0 && !c.Learner.ForestTrial { // one on trial may have been discarded
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 	}

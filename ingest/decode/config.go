@@ -79,6 +79,11 @@ type Config struct {
 	// partition stay in their order.
 	ByTime bool `json:"by_time,omitempty"`
 
+	// Time is the field with the event time of a record, a time or seconds since 1970, which is
+	// a column unless it is declared as an ID; empty: the timestamp of the record, which rows of
+	// files do not have.
+	Time string `json:"time,omitempty"`
+
 	// Late describes labels that come later than their rows; nil: they come with them.
 	Late *join.Config `json:"late,omitempty"`
 

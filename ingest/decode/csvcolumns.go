@@ -149,6 +149,9 @@ func (c *csvRows) use() {
 				c.types[i] = a.is
 			}
 		}
+		if at, ok := c.d.column[string(c.d.renamed[name])]; ok {
+			c.types[i] = c.d.typeOf(at)
+		}
 	}
 }
 
@@ -186,6 +189,11 @@ func (c *csvRows) checkDeclared() error {
 // all be missing values.
 func (c *csvRows) checkKnown() error {
 	var want []string
+	for _, a := range c.d.schema.Aliases {
+		if slices.Contains(c.header, a.Field) {
+			return nil
+		}
+	}
 	for _, f := range c.d.schema.Fields() {
 		if slices.Contains(c.header, f.Name) {
 			return nil

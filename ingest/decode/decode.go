@@ -26,6 +26,9 @@ type Row struct {
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
 
+	Time  float64 // event time in seconds since 1970, see Decoder.SetTime
+	Timed bool    // Time is known
+
 	Sparse learner.Sparse // the inputs with Config.Sparse, where X is a projection of them
 
 	Windows *learner.Windows // of the columns that the learner has to set; nil if there are none. It never changes
@@ -92,6 +95,8 @@ type Decoder struct {
 	adopted  []string  // since Adopted was called
 	renames  [][2]int  // likewise
 	aliases  []aliased
+
+	renamed map[string][]byte // columns by the fields that they are read from, see Rename
 }
 
 // A field is an input by name.
@@ -168,6 +173,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {
 		return nil, fmt.Errorf("schema: duplicate column or class")
 	}
+	d.setRenames()
 	return d, d.setAliases(s.Aliases)
 }
 
@@ -226,6 +232,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 		return Row{}, err
 	}
 	if d.tables != nil {
+		d.rename() // tables are joined by the columns
 		if err := d.enrich(&r); err != nil {
 			return Row{}, err
 		}
@@ -254,6 +261,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
+	if d.renamed != nil && r.form != settled {
+		d.rename()
+	}
 	if d.config.Sparse {
 		err = d.hash(r.form)
 	} else if r.form == settled {
@@ -309,6 +319,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.look()
 	}
 	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Sparse: d.hashed, Windows: d.windows.layout}
+	d.setTime(&row)
 	if d.config.Adopt {
 		d.countArrivals(r.form == settled)
 	}

@@ -187,6 +187,9 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		place[name] = i
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
+	if i, ok := place[d.config.Time]; ok {
+		d.x[i] = math.NaN() // the record may be without it
+	}
 	for _, f := range d.list {
 		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
 			if err := d.putText(f.name, i, f.value); err != nil {

@@ -213,6 +213,7 @@ func (d *Decoder) LabelAlone(b []byte) bool {
 	err := s.members(func(key []byte) *Error {
 		name := string(key)
 		_, column := d.column[name]
+		column = column || d.renamed[name] != nil
 		switch {
 		case name == d.labelField():
 			found = s.peek() != 'n'

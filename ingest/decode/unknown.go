@@ -20,6 +20,9 @@ type aliased struct {
 // setAliases reads the aliases of a schema.
 func (d *Decoder) setAliases(all []schema.Alias) error {
 	for _, a := range all {
+		if a.Declared {
+			continue // see rename
+		}
 		i, ok := d.column[a.Column]
 		_, taken := d.column[a.Field]
 		is, err := schema.ParseType(a.Type)

@@ -54,6 +54,11 @@ func (c *Config) checkWindow(w *Window) error {
 
 // checkWindows makes the windows of c effective.
 func (c *Config) checkWindows() error {
+	if c.Time != "" {
+		if err := c.checkTime(); err != nil {
+			return fmt.Errorf("input.time: %w", err)
+		}
+	}
 	if len(c.Windows) == 0 {
 		c.Windows = nil
 		return nil
@@ -87,7 +92,7 @@ func (c *Config) NeedsRecordTime() bool {
 	return slices.ContainsFunc(c.Windows, func(w Window) bool { return w.Time == "" })
 }
 
-// windowFields returns the fields that windows are of.
+// windowFields returns the fields that windows are of, and the one with the event time.
 func (c *Config) windowFields() (names []string) {
 	for _, w := range c.Windows {
 		for _, name := range []string{w.Key, w.Of, w.Distinct, w.Time} {
@@ -95,6 +100,9 @@ func (c *Config) windowFields() (names []string) {
 				names = append(names, name)
 			}
 		}
+	}
+	if c.Time != "" {
+		names = append(names, c.Time)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -105,8 +113,12 @@ func (c *Config) isSource(name string) bool {
 	return schema.IsExcluded(c.Types[name]) && c.isWindowField(name, false)
 }
 
-// isWindowField reports whether a window is of a field, or has it as its time.
+// isWindowField reports whether a window is of a field, or has it as its time, or whether it is
+// the event time.
 func (c *Config) isWindowField(name string, time bool) bool {
+	if name != "" && name == c.Time {
+		return true
+	}
 	for i := range c.Windows {
 		w := &c.Windows[i]
 		if name != "" && (w.Time == name || !time && (w.Key == name || w.Distinct == name || w.Of == name)) {
@@ -138,12 +150,15 @@ func (c *Config) windowColumns() (names []string) {
 			}
 		}
 	}
+	if c.isSource(c.Time) && !slices.Contains(names, c.Time) {
+		names = append(names, c.Time)
+	}
 	return names
 }
 
 // hasWindows returns an error if a model with these columns lacks any that windows need.
 func (c *Config) hasWindows(columns []string) error {
-	if len(c.Windows) == 0 {
+	if len(c.Windows) == 0 && c.Time == "" {
 		return nil
 	}
 	known := make(map[string]bool, len(columns))
@@ -152,7 +167,7 @@ func (c *Config) hasWindows(columns []string) error {
 	}
 	for _, name := range append(c.windowColumns(), c.windowFields()...) {
 		if !known[name] {
-			return fmt.Errorf("input.windows: the model has no column %s", excerpt.Quote(name))
+			return fmt.Errorf("input.windows or input.time: the model has no column %s", excerpt.Quote(name))
 		}
 	}
 	return nil
@@ -160,7 +175,7 @@ func (c *Config) hasWindows(columns []string) error {
 
 // windowType returns the type of a column that windows have added.
 func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
-	if len(d.config.Windows) == 0 {
+	if len(d.config.Windows) == 0 && d.config.Time == "" {
 		return 0, false
 	}
 	if d.config.isSource(name) || name == schema.RecordKey || name == schema.RecordTime {
@@ -227,7 +242,7 @@ func (d *Decoder) noField(i int) bool {
 // checkWindowTypes returns an error if the columns, which are not settled yet if columns is
 // not nil, have other types than windows need.
 func (d *Decoder) checkWindowTypes(columns []string) *Error {
-	if len(d.config.Windows) == 0 || columns == nil && len(d.fresh) == 0 {
+	if len(d.config.Windows) == 0 && d.config.Time == "" || columns == nil && len(d.fresh) == 0 {
 		return nil
 	}
 	known := columns
@@ -246,12 +261,23 @@ func (d *Decoder) checkWindowTypes(columns []string) *Error {
 		}
 		return d.typeOf(i).Values()
 	}
+	isTime := func(t learner.ColumnType) bool {
+		return t == learner.NumericColumn || t == learner.TimeColumn || t == learner.UnknownColumn || t == learner.SourceColumn
+	}
+	if name := d.config.Time; name != "" {
+		if !slices.Contains(known, name) {
+			return bad("columns", "input.time is %s, which the first record does not have", excerpt.Quote([]byte(name)))
+		}
+		if t := typeOf(name); !isTime(t) {
+			return bad("columns", "%s is the event time (input.time), and of type %v: want times or seconds", excerpt.Quote([]byte(name)), t)
+		}
+	}
 	for i := range d.config.Windows {
 		w := &d.config.Windows[i]
 		if t := typeOf(w.Of); w.Of != "" && t != learner.NumericColumn && t != learner.BooleanColumn && t != learner.UnknownColumn {
 			return bad("columns", "a window is of %s, which is of type %v: want numbers", excerpt.Quote([]byte(w.Of)), t)
 		}
-		if t := typeOf(w.Time); w.Time != "" && t != learner.NumericColumn && t != learner.TimeColumn && t != learner.UnknownColumn && t != learner.SourceColumn {
+		if t := typeOf(w.Time); w.Time != "" && !isTime(t) {
 			return bad("columns", "%s is the time of a window, and of type %v: want times or seconds", excerpt.Quote([]byte(w.Time)), t)
 		}
 	}
@@ -289,9 +315,38 @@ func (d *Decoder) clearWindows(x []float64) {
 	}
 }
 
+// checkTime checks the field with the event time.
+func (c *Config) checkTime() error {
+	switch t := c.Types[c.Time]; {
+	case strings.ContainsAny(c.Time, " =,;"):
+		return fmt.Errorf("%s: want the name of a field without spaces, =, commas and semicolons", excerpt.Quote(c.Time))
+	case c.Time == c.Label || c.Time == c.Weight || c.Time == c.Key || slices.Contains(c.Labels, c.Time):
+		return fmt.Errorf("%s is the label, the key or the weight", excerpt.Quote(c.Time))
+	case c.Late != nil:
+		return fmt.Errorf("with late labels it is input.labels.time: leave it out")
+	case c.Sparse:
+		return fmt.Errorf("input.sparse has no columns to take it from: leave it out, and it is the timestamp of the record")
+	case t != "" && !schema.IsExcluded(t) && t != learner.NumericColumn.String() && !strings.HasPrefix(t, learner.TimeColumn.String()):
+		return fmt.Errorf("%s is declared as %s: want a time, numeric or %s", excerpt.Quote(c.Time), t, schema.ID)
+	case c.Columns != nil && !slices.Contains(c.Columns, c.Time) && !schema.IsExcluded(t):
+		return fmt.Errorf("%s is no column: declare it as %s, if it is not an input", excerpt.Quote(c.Time), schema.ID)
+	}
+	return nil
+}
+
+// setTime sets the event time of a row.
+func (d *Decoder) setTime(r *Row) {
+	if i, ok := d.column[d.config.Time]; ok && d.config.Time != "" && !math.IsNaN(r.X[i]) {
+		r.Time, r.Timed = r.X[i], true
+	}
+}
+
 // SetTime has a Row that Decode returned know the timestamp of its record, in milliseconds
 // since 1970.
 func (d *Decoder) SetTime(r *Row, milliseconds int64) {
+	if d.config.Time == "" {
+		r.Time, r.Timed = float64(milliseconds)/1000, true
+	}
 	if r.X != nil && d.windows.time >= 0 {
 		r.X[d.windows.time] = float64(milliseconds) / 1000
 	}

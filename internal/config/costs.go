@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -9,6 +10,12 @@ import (
 
 // Costs is none, f1, or a JSON object with the costs of wrong predictions.
 type Costs string
+
+// objects are the types whose values may be mappings, and what they want.
+var objects = map[reflect.Type]string{
+	reflect.TypeFor[Costs]():   "none, f1, or class: cost or class: {class: cost}",
+	reflect.TypeFor[Balance](): "none, balanced, or class: share",
+}
 
 // object returns a mapping as a JSON object, with its plain values as they are written.
 func object(n *ast.MappingNode) (text string, ok bool) {

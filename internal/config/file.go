@@ -210,10 +210,17 @@ func (f *file) option(o *option, n ast.Node) {
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
-		if _, costs := o.field(c).Interface().(Costs); costs {
+		if _, is := o.field(c).Interface().(Renames); is {
+			var list []string
+			if list, err = renamesOf(n); err == nil {
+				err = o.setList(c, list)
+			}
+			break
+		}
+		if want := objects[o.field(c).Type()]; want != "" {
 			text, ok := object(n)
 			if !ok {
-				f.add(n.GetToken(), "%s: want none, f1, or class: cost or class: {class: cost}", o.path)
+				f.add(n.GetToken(), "%s: want %s", o.path, want)
 				return
 			}
 			err = o.set(c, text)

@@ -45,6 +45,11 @@ type Input struct {
 	// Field that holds the weight of an example. Without it every weight is 1.
 	Weight string `key:"weight" example:"weight"`
 
+	// Field with the event time of a record for learner.half_life: a time, or seconds since
+	// 1970. It is an input column unless it is declared as an id. Without it: the timestamp of
+	// the record. With late labels it is that of input.labels.
+	Time string `key:"time" example:"at"`
+
 	// Input columns, or auto to take those of the first valid record. Also with their
 	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
 	// the type of others is that of their first value. Values inside objects and lists are
@@ -72,6 +77,13 @@ type Input struct {
 	// Either way the change is in the model log. continue and stop may be exchanged at any
 	// time; adopt is fixed for the life of a model.
 	OnChange string `key:"on_change" default:"continue" oneof:"continue stop adopt"`
+
+	// Columns that records have under another name now, as {column: field}: with the next
+	// record the model reads the field as the column, and predicts as before. A record that has
+	// the column itself is read as before. It may be changed at any time, also before the
+	// records change, and takes effect when the learner is started: the model log has it for
+	// each batch, and scorers have it from the learner's next snapshot. See docs/columns.md.
+	Renames Renames `key:"renames" example:"{amount: total}"`
 
 	// Statistics of the earlier records with the same key as additional inputs, with
 	// half-lives in event time: count, sum, mean and deviation of a numeric field, the number

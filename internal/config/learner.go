@@ -103,6 +103,19 @@ type Learner struct {
 	// docs/imbalance.md.
 	Costs Costs `key:"costs" default:"none"`
 
+	// Class-balanced sampling: of the frequent classes only a part of the examples is learned,
+	// each of which counts for as many as it stands for, so that probabilities remain those of the
+	// whole stream. All of them are predicted and graded. none: every example is learned.
+	// balanced: as many of each class as of the rarest, but at least one in 100. {fraud: 1, ok: 3}:
+	// in these proportions; classes that are not named are not thinned. See docs/imbalance.md.
+	Balance Balance `key:"balance" default:"none"`
+
+	// Half-life of the weight of an example by its age, which is the event time of the stream
+	// minus that of the example (input.time, or that of the features with late labels) when it is
+	// learned: late and backfilled records count less. A number with a unit, such as 12h or 30d;
+	// 0s: age does not matter. See docs/age.md.
+	HalfLife string `key:"half_life" default:"0s" example:"30d"`
+
 	// Share of the labels of a regression that the interval of their prediction
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
 	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`

@@ -210,6 +210,10 @@ func (c *Config) Values() []Value {
 			if list == nil {
 				v = []string{}
 			}
+		case Renames:
+			if list == nil {
+				v = []string{}
+			}
 		case []string:
 			if list == nil {
 				v = []string{}

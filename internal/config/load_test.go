@@ -162,7 +162,7 @@ func TestAFileThatCannotBeReadIsOneClearLine(t *testing.T) {
 func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{
-		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, labels, key, weight, columns, missing, unknown, on_change, windows, tables, sparse, lags, on_gap, max_classes, order, batch`,
+		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, labels, key, weight, time, columns, missing, unknown, on_change, renames, windows, tables, sparse, lags, on_gap, max_classes, order, batch`,
 		`config.yaml:8:11: input.format: unknown value "xml": want one of json, avro, protobuf, json-schema, cloudevents, vw, float32`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
@@ -227,6 +227,8 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 			text = "key=card of=amount over=1h,7d"
 		case "input.tables":
 			text = "topic=customers key=customer_id fields=tier,country"
+		case "input.renames":
+			text = "amount=total"
 		case "input.lags":
 			text = "2"
 		case "learner.minibatch":

@@ -183,6 +183,11 @@ func (o *option) setList(c *Config, list []string) error {
 			return fmt.Errorf("duplicate %s", quote(item))
 		}
 		seen[item] = true
+		if _, renames := o.field(c).Interface().(Renames); renames {
+			if err := checkRename(item); err != nil {
+				return err
+			}
+		}
 		if err := o.check(item, item); err != nil {
 			return err
 		}
@@ -199,6 +204,9 @@ func parse(like any, text string) (any, error) {
 	case Costs:
 		_, err := learner.Config{Costs: text}.Effective()
 		return Costs(text), err
+	case Balance:
+		_, err := learner.Config{Balance: text}.Effective()
+		return Balance(text), err
 	case Secret:
 		return Secret{text}, nil
 	case Duration:

@@ -27,11 +27,13 @@ func (c *Config) validate() Problems {
 	v.addresses()
 	v.windows()
 	v.tables()
+	v.renames()
 	v.topics()
 	v.formats()
 	v.labels()
 	v.adopt()
 	v.sparse()
+	v.weighing()
 	return v.problems
 }
 

@@ -16,7 +16,7 @@ import (
 // Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
 // the same rows from one partition.
 type Fit struct {
-	Classes func() []string // names so far, for a model with costs by class
+	Classes func() []string // names so far, for a model with costs or shares by class
 
 	learner *learner.Learner
 	options []byte // encoded, for snapshots
@@ -60,6 +60,9 @@ func (f *Fit) Add(row decode.Row) {
 	f.batch.SetTypes(row.Types)
 	f.batch.SetWindows(row.Windows)
 	f.batch.SetSparse(row.Sparse)
+	if row.Timed {
+		f.batch.SetTime(row.Time)
+	}
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}
@@ -69,6 +72,9 @@ func (f *Fit) Add(row decode.Row) {
 }
 
 func (f *Fit) learn() {
+	if f.Classes != nil {
+		f.batch.SetClasses(f.Classes())
+	}
 	if f.learner.Observe(&f.batch); f.Observed != nil && f.learner.Windows() != nil {
 		for i := range f.batch.Len() {
 			f.Observed(f.batch.X(i))

@@ -2,6 +2,8 @@
 
 package vec
 
+import "unsafe"
+
 func sumAVX512(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	panels := len(w) / (Panel * dim)
 	if scores == 1 {
@@ -13,6 +15,23 @@ func sumAVX512(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scrat
 		sum512(min(perGroup, panels-p), scores, dim, &x[0], &w[p*Panel*dim], &a[p*2*scores*Panel], s.sines(), &f[0])
 		flush512(scores*Lanes, &f[0], &dst[0])
 	}
+}
+
+func nonzeroAVX512(list []uint32, x []float32, dim int) int {
+	return nonzero512(dim, &x[0], &list[0])
+}
+
+func sumSomeAVX512(dst []float64, x, w, a []float32, list []uint32, dim, scores int, s *Scratch) {
+	panels := len(w) / (Panel * dim)
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * scores * Lanes)
+		sumSome512(min(perGroup, panels-p), scores, len(list), unsafe.SliceData(list), dim, &x[0], &w[p*Panel*dim], &a[p*2*scores*Panel], s.sines(), &f[0])
+		flush512(scores*Lanes, &f[0], &dst[0])
+	}
+}
+
+func featuresSomeAVX512(dst, x, w []float32, list []uint32, dim int) {
+	featuresSome512(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
 }
 
 func sumRowAVX512(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {

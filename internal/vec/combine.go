@@ -50,6 +50,24 @@ func Towards(to, from []float64, share float64) {
 	}
 }
 
+// TowardsRows is Towards for the first n numbers of each row of stride numbers of from, and
+// rows of n numbers.
+func TowardsRows(to, from []float64, n, stride int, share float64) {
+	if n < 1 || stride < n || len(to)%n != 0 || len(from) != len(to)/n*stride {
+		panic("vec: TowardsRows of slices that do not fit together")
+	}
+	for ; len(to) > 0; to, from = to[n:], from[stride:] {
+		if n >= 8 {
+			Towards(to[:n], from, share)
+			continue
+		}
+		row := from[:n]
+		for i, v := range to[:n] {
+			to[i] += float64(share * (row[i] - v))
+		}
+	}
+}
+
 // MixRows sets each row of dst, [1+models+averages][k], to the coefficients of coef,
 // [models][k], and of average, [averages][k], rounded to float32, and, before them, to
 // their sum over these models, each product with its share rounded, in order from +0.
@@ -59,6 +77,10 @@ func MixRows(dst []float32, coef, average, shares []float64, k, models, averages
 		panic("vec: MixRows of slices that do not fit together")
 	}
 	if len(dst) == 0 || k > 2 && mixVectors(dst, coef, average, shares, k, models, averages) {
+		return
+	}
+	if k == 1 {
+		mixSingles(dst, coef, average, shares[:own], shares[own:])
 		return
 	}
 	for len(dst) > 0 {
@@ -76,5 +98,23 @@ func MixRows(dst []float32, coef, average, shares []float64, k, models, averages
 			to[j] = float32(sum)
 		}
 		dst, coef, average = dst[n:], coef[own:], average[averages*k:]
+	}
+}
+
+// mixSingles is MixRows for k = 1.
+func mixSingles(dst []float32, coef, average, own, averaged []float64) {
+	n := 1 + len(own) + len(averaged)
+	for ; len(dst) >= n; dst, coef, average = dst[n:], coef[len(own):], average[len(averaged):] {
+		sum, to, x := 0.0, dst[1:n], coef[:len(own)]
+		for c, share := range own {
+			sum += float64(share * x[c])
+			to[c] = float32(x[c])
+		}
+		to, x = to[len(own):], average[:len(averaged)]
+		for c, share := range averaged {
+			sum += float64(share * x[c])
+			to[c] = float32(x[c])
+		}
+		dst[0] = float32(sum)
 	}
 }

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,7 +65,11 @@ func TestMixedRowsAreSumsInOrder(t *testing.T) {
 					want[i*n+k+c] = float32(v)
 				}
 			}
-			moved := slices.Clone(average)
+			moved, movedRows := slices.Clone(average), slices.Clone(average)
+			for i, v := range movedRows {
+				from := coef[i/(averages*k)*models*k+i%(averages*k)]
+				movedRows[i] += float64(.3 * (from - v))
+			}
 			for i, v := range moved {
 				moved[i] += float64(.3 * (coef[i] - v))
 			}
@@ -77,7 +82,27 @@ func TestMixedRowsAreSumsInOrder(t *testing.T) {
 				if Towards(to, coef, .3); !slices.Equal(to, moved) {
 					t.Errorf("%s, %d numbers: the averages differ", name, len(to))
 				}
+				if averages == 0 {
+					return
+				}
+				to = slices.Clone(average)
+				if TowardsRows(to, coef, averages*k, models*k, .3); !slices.Equal(to, movedRows) {
+					t.Errorf("%s, %d scores, %d averages: the averages of rows differ", name, k, averages)
+				}
 			})
 		}
+	}
+}
+
+func BenchmarkMixRows(b *testing.B) {
+	for _, k := range []int{1, 2, 10} {
+		const rows, models, averages = 1024, 4, 3
+		dst, coef, average, shares := make([]float32, rows*8*k), make([]float64, rows*models*k), make([]float64, rows*averages*k), make([]float64, 7*k)
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			for range b.N {
+				TowardsRows(average, coef, averages*k, models*k, .001)
+				MixRows(dst, coef, average, shares, k, models, averages)
+			}
+		})
 	}
 }

@@ -21,6 +21,11 @@ type isa struct {
 	heldSumFew func(dst []float64, f []float32, stride int, a []float32) // of fewColumns; nil if it would not be faster
 	spreadSum  func(dst []float64, f, factors []float32, scores, stride int, s *Scratch)
 
+	// Of the coordinates in a list that nonzero makes; nil without vectors:
+	nonzero      func(list []uint32, x []float32, dim int) int
+	sumSome      func(dst []float64, x, w, a []float32, list []uint32, dim, scores int, s *Scratch)
+	featuresSome func(dst, x, w []float32, list []uint32, dim int)
+
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)
 	sumRow          func(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) // nil if it would not be faster than sum

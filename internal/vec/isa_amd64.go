@@ -17,6 +17,7 @@ func native() (found []isa) {
 			name: "avx512", sum: sumAVX512, sumRow: sumRowAVX512, gradient: gradientAVX512, addChains: addChainsAVX512, features: featuresAVX512,
 			sumPhases: sumPhasesAVX512, gradientPhases: gradientPhasesAVX512, featuresPhases: featuresPhasesAVX512, hadamard: hadamardAVX512,
 			heldSum: heldSumAVX512, heldSumFew: heldSumFewAVX512, spreadSum: spreadSumAVX512,
+			nonzero: nonzeroAVX512, sumSome: sumSomeAVX512, featuresSome: featuresSomeAVX512,
 			product: productAVX512, accumulate: accumulateAVX512,
 			normals: normalsAVX512, packRows: packRowsAVX512, packFrequencies: packFrequenciesAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
@@ -77,6 +78,15 @@ func panelVectors(k int, w, x, inverse []float64) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// solveVectors is solveGeneric; it reports whether there are vectors.
+func solveVectors(n int, l, b []float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	solve512(n, &l[0], &b[0])
 	return true
 }
 

@@ -30,6 +30,11 @@ func gradientOne512(panels int, dim int, x *float32, w *float32, factors *float3
 //go:noescape
 func lanes512(n int, acc *float32, dst *float64)
 
+// nonzero512 lists 16 k for each k < dim where x[k*32+i] has a bit other than 0 for some i < 32, and returns their number.
+//
+//go:noescape
+func nonzero512(dim int, x *float32, list *uint32) int
+
 // sum512 adds the panels of one group to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
@@ -43,6 +48,20 @@ func sum512(panels int, scores int, dim int, x *float32, w *float32, a *float32,
 //
 //go:noescape
 func features512(panels int, dim int, x *float32, w *float32, dst *float32)
+
+// sumSome512 adds the panels of one group of the coordinates list[i]/16, for i < n, of all dim to the chains f, [2][scores][32]:
+//
+//	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func sumSome512(panels int, scores int, n int, list *uint32, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+
+// featuresSome512 is Features of the coordinates list[i]/16, for i < n, of all dim.
+//
+//go:noescape
+func featuresSome512(panels int, n int, list *uint32, dim int, x *float32, w *float32, dst *float32)
 
 // sumPhases512 adds the panels of one group of the phases scale*t to the chains f, [2][scores][32]:
 //
@@ -268,6 +287,14 @@ func exp2(n int, x *float64, dst *float64, table *float64) (done int)
 //
 //go:noescape
 func solves2(n int, l *float64, b *float64)
+
+// solve512 is CholeskySolve:
+//
+//	for i: b[i] = (b[i] - Σ l[i][j]*b[j] for j < i, in the order of Dot) / l[i][i]
+//	for i, from the last: b[i] /= l[i][i], b[j] -= l[i][j]*b[i] for j < i
+//
+//go:noescape
+func solve512(n int, l *float64, b *float64)
 
 // heldSum512 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
 // next, with the coefficients a, [panels][2][12][8], for c < 8:

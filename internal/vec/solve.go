@@ -74,6 +74,15 @@ func InvertCholesky(w, l []float64, n int) {
 // CholeskySolve sets b to the solution x of L Lᵀ x = b, with the factor that
 // Cholesky left in l.
 func CholeskySolve(l []float64, n int, b []float64) {
+	if len(l) < n*n || len(b) < n {
+		panic("vec: CholeskySolve of slices that do not fit together")
+	}
+	if n > 0 && !solveVectors(n, l, b) {
+		solveGeneric(n, l, b)
+	}
+}
+
+func solveGeneric(n int, l, b []float64) {
 	for i := range n {
 		r := l[i*n : i*n+i+1]
 		b[i] = (b[i] - Dot(r[:i], b)) / r[i]

@@ -281,3 +281,66 @@ func TestSolutionsOfEightColumnsAreThoseOfEach(t *testing.T) {
 		})
 	}
 }
+
+// plainSolve is CholeskySolve in the order that the comments of solve512 and Dot give.
+func plainSolve(l []float64, n int, b []float64) {
+	for i := range n {
+		var lane [8]float64
+		for j := range i {
+			lane[j%8] += float64(l[i*n+j] * b[j])
+		}
+		for k := 4; k > 0; k /= 2 {
+			for c := range k {
+				lane[c] += lane[c+k]
+			}
+		}
+		b[i] = (b[i] - lane[0]) / l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		b[i] /= l[i*n+i]
+		for j := range i {
+			b[j] -= float64(l[i*n+j] * b[i])
+		}
+	}
+}
+
+func TestSolutionsAreTheirDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for n := range 70 {
+		l, b := make([]float64, n*n), make([]float64, n+3)
+		for i := range l { // what is above the diagonal does not matter
+			if l[i] = math.NaN(); i/n >= i%n {
+				l[i] = math.Exp(2*r.NormFloat64()) + 1
+			}
+		}
+		for i := range b {
+			if b[i] = 100 * r.NormFloat64(); i%5 == 1 {
+				b[i] = math.Copysign(0, b[i])
+			}
+		}
+		want := slices.Clone(b)
+		plainSolve(l, n, want)
+		bits := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+		eachISA(func(name string) {
+			got := slices.Clone(b)
+			if CholeskySolve(l, n, got); !slices.EqualFunc(got, want, bits) {
+				t.Errorf("%s, n = %d: the solution is not what its definition says", name, n)
+			}
+		})
+	}
+}
+
+func BenchmarkCholeskySolve(b *testing.B) {
+	for _, n := range []int{20, 65, 128} {
+		l, v := gram(rand.New(rand.NewPCG(9, 10)), n), make([]float64, n)
+		for i := range n {
+			l[i*n+i], v[i] = 1e3, 1
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			for range b.N {
+				CholeskySolve(l, n, v)
+				v[0] = 1
+			}
+		})
+	}
+}

@@ -135,6 +135,13 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 	return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, or the log was trimmed", ErrUnproved, j.Topic, id)
 }
 
+// place is where a prediction was made: the decision, and the record.
+type place struct {
+	seq               int64
+	topic             string
+	partition, offset int64
+}
+
 // answerFrom replays the history after a snapshot and answers the questions about it.
 func answerFrom(ctx context.Context, c model.Config, j *journal.Journal, options []byte, back int, qs []*question) error {
 	from, ok := j.Log.Fold.Recover(back)
@@ -154,14 +161,14 @@ func answerFrom(ctx context.Context, c model.Config, j *journal.Journal, options
 		return err
 	}
 	r.history.Limits = bounds
-	asked, last := map[string]*question{}, int64(0)
+	asked, last := map[place][]*question{}, int64(0) // more than one where an id is given twice
 	for _, q := range qs {
-		asked[fmt.Sprint(q.Seq, " ", q.ID)], last = q, max(last, q.Seq)
+		at := place{q.Seq, q.Topic, int64(q.Partition), q.Offset}
+		asked[at], last = append(asked[at], q), max(last, q.Seq)
 	}
 	var seq, records int64
 	r.history.Witness = func(p history.Predicted) {
-		q := asked[fmt.Sprintf("%d %s-%d-%d", seq, p.Topic, p.Partition, p.Record.Offset)]
-		if q != nil {
+		for _, q := range asked[place{seq, p.Topic, int64(p.Partition), p.Record.Offset}] {
 			q.answer(r.history, p)
 			q.FromSeq, q.Records = from.Seq, records
 			if s := from.Snapshot; s != nil {

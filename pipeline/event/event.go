@@ -199,7 +199,8 @@ type (
 		Loss, Other float64 // mean losses of the model and of the one before, on the last half of these
 	}
 
-	// Renamed reports that the model reads columns by other names from now on: its loss is less so.
+	// Renamed reports that the model reads columns by other names from now on: they are declared, or
+	// its loss is less so.
 	Renamed struct {
 		Seq     int64
 		Aliases []schema.Alias

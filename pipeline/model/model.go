@@ -25,7 +25,8 @@ type Config struct {
 	Topics  []string // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
-	Schemas record.Schemas // of Decode, if records name them; nil: none
+	Renames []decode.Rename // of Decode; they may change from one start to the next
+	Schemas record.Schemas  // of Decode, if records name them; nil: none
 
 	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
 	// keeps what it has.

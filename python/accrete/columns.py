@@ -173,7 +173,9 @@ class Reader:
             if self.types[i] == "pair":
                 a, b = name.split("*")
                 self.pairs.append((i, self.at[a], self.at[b]))
-        self.aliases = {a["field"]: (self.at[a["column"]], a["type"]) for a in schema.get("aliases") or []}
+        aliases = schema.get("aliases") or []
+        self.aliases = {a["field"]: (self.at[a["column"]], a["type"]) for a in aliases if not a.get("declared")}
+        self.renamed = {a["field"]: a["column"] for a in aliases if a.get("declared")}
         self.cache = {}
 
     @property
@@ -225,7 +227,7 @@ class Reader:
             r = dict(zip(self.columns, r))
         x = [None] * len(self.columns)
         renamed = {}
-        for name, v in self._flat(r):
+        for name, v in self._read(r):
             i = self.at.get(name, -1)
             if name in self.texts:
                 first = self.texts[name]
@@ -250,6 +252,21 @@ class Reader:
         for i, a, b in self.pairs:
             x[i] = together(x[a], x[b])
         return x
+
+    def _read(self, r):
+        """Returns the fields of a row, with the names of the columns that they are read as."""
+        if not self.renamed:
+            return self._flat(r)
+        fields, others = {}, []
+        for name, v in self._flat(r):
+            if name in self.renamed:
+                others.append((self.renamed[name], v))
+            else:
+                fields[name] = v
+        for name, v in others:
+            if fields.get(name) is None:
+                fields[name] = v
+        return fields.items()
 
     def _flat(self, r, path=""):
         for name, v in r.items() if isinstance(r, dict) else ((str(i), v) for i, v in enumerate(r)):

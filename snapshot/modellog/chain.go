@@ -47,6 +47,13 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 		for i := range r.Tables {
 			b = r.Tables[i].appendChain(b)
 		}
+		for _, n := range r.Renames {
+			b = append(b, "rename"...)
+			for _, text := range []string{n.Column, n.Field} {
+				b = le.AppendUint32(b, uint32(len(text)))
+				b = append(b, text...)
+			}
+		}
 	case *Gap:
 		b = le.AppendUint64(b, uint64(r.Seq))
 		part(r.Topic, r.TopicID, r.Partition, r.From, r.To)

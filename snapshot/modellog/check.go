@@ -71,6 +71,11 @@ func (b *Batch) check() error {
 			return fmt.Errorf("invalid range [%d, %d) of table %.300q-%d", c.From, c.To, c.Table, c.Partition)
 		}
 	}
+	for _, r := range b.Renames {
+		if r.Column == "" || r.Field == "" || len(r.Column) > MaxName || len(r.Field) > MaxName {
+			return fmt.Errorf("column %.300q is read from %.300q", r.Column, r.Field)
+		}
+	}
 	if b.Output != nil && (b.Output.Format == "" || len(b.Output.Format) > MaxName) {
 		return fmt.Errorf("predictions of the format %.300q", b.Output.Format)
 	}

@@ -75,6 +75,9 @@ type Batch struct {
 	// there may be no Ranges.
 	Tables []TableChanges `json:"tables,omitempty"`
 
+	// Renames are the columns that are read from other fields, as declared, sorted by column.
+	Renames []Rename `json:"renames,omitempty"`
+
 	// Output is how the predictions of this BATCH are written; nil: as JSON.
 	Output *Output `json:"output,omitempty"`
 	Signed
@@ -85,6 +88,12 @@ type Schema struct {
 	ID   string `json:"id"`   // a number or a GUID
 	Type string `json:"type"` // AVRO, PROTOBUF or JSON
 	Text string `json:"text"`
+}
+
+// Rename is a column that is read from a field where a record lacks it.
+type Rename struct {
+	Column string `json:"column"`
+	Field  string `json:"field"`
 }
 
 // TableChanges are records of one partition of a table's topic, of which the log has all that

@@ -44,7 +44,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult, w.prove}
 	if w.partitions == 1 && !w.tables { // the order is unique
 		checks = append(checks, w.compare)
-		if !w.options.windows { // rows of a file have no timestamps
+		if !w.options.windows && (!w.weighed || w.mixed) { // rows of a file have no timestamps
 			checks = append(checks, w.fit)
 		}
 	}
@@ -193,6 +193,9 @@ func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
 	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--mixture", "on", "--max-features", strconv.Itoa(features)}
 	if w.mixed {
 		args = append(args, "--skip-bad", "--key", "card", "--columns", mixedColumns)
+	}
+	if w.weighed {
+		args = append(args, "--balance", weighedShares, "--half-life", weighedHalfLife, "--time", "at")
 	}
 	out, err := w.accrete(ctx, args...)
 	if err != nil {

@@ -19,13 +19,13 @@ func (w *world) config(model string) string {
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
-learner: {algorithm: %s, max_features: %d, mixture: on}
+learner: {algorithm: %s, max_features: %d, mixture: on%s}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "%s"}
 output: {delivery: %s%s}
 score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+w.windowsInput()+w.tablesInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt]+map[bool]string{true: ", order: time"}[w.byTime], w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.formOutput(), w.toScore)
+`, w.model(model), w.brokers, w.topic, w.mixedInput()+w.lateInput()+w.windowsInput()+w.tablesInput()+map[bool]string{true: ", on_change: adopt"}[w.adopt]+map[bool]string{true: ", order: time"}[w.byTime], w.algorithm(), features, w.weighedLearner(), w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.formOutput(), w.toScore)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}
@@ -33,6 +33,21 @@ score: {topics: [%s], http.listen: "off"}
 		panic(err)
 	}
 	return path
+}
+
+// weighedShares are the proportions of the classes that are learned, and weighedHalfLife the
+// half-life of their weights, for examples that are weighed.
+const (
+	weighedShares   = `{"a": 1, "b": 3}`
+	weighedHalfLife = "1h"
+)
+
+// weighedLearner returns the options of the learner for examples that are weighed.
+func (w *world) weighedLearner() string {
+	if !w.weighed {
+		return ""
+	}
+	return fmt.Sprintf(", balance: %s, half_life: %s", weighedShares, weighedHalfLife)
 }
 
 func (w *world) algorithm() string {

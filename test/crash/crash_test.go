@@ -7,7 +7,7 @@ func TestKillsChangeNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and kills it")
 	}
-	s, err := run(t.Context(), options{form: "json", kills: 3, examples: 3_000, partitions: 1, seed: 1, log: t.Logf})
+	s, err := run(t.Context(), options{form: "json", kills: 3, examples: 1_600, partitions: 1, seed: 1, log: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}

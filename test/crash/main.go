@@ -63,6 +63,7 @@ type options struct {
 	tables     bool
 	form       string
 	byTime     bool
+	weighed    bool
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -154,6 +155,7 @@ func flags() (o options) {
 	flag.BoolVar(&o.tables, "tables", false, "examples with the rows of a compacted topic, which are set, replaced, deleted and evicted; what the model log and each snapshot have of them is compared with the topic")
 	flag.StringVar(&o.form, "form", "json", "form of predictions: json, avro or protobuf; they are read by the schemas of a registry")
 	flag.BoolVar(&o.byTime, "by-time", false, "learn the records of several partitions in the order of their times")
+	flag.BoolVar(&o.weighed, "weighed", false, "thin one of the classes, and weight examples by their ages; with --mixed, those of a field")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()

@@ -25,7 +25,11 @@ func (w *world) mixedInput() string {
 		name, is, _ := strings.Cut(c, ":")
 		columns = append(columns, fmt.Sprintf("%s: %q", name, is))
 	}
-	return ", key: card, unknown: ignore, columns: {" + strings.Join(columns, ", ") + "}"
+	time := ""
+	if w.weighed {
+		time = ", time: at"
+	}
+	return time + ", key: card, unknown: ignore, columns: {" + strings.Join(columns, ", ") + "}"
 }
 
 var mixedWords = strings.Fields("late early parcel lost damaged again thanks refund please never always box")
@@ -40,7 +44,7 @@ func mixed(x []float64, label string, i, n int) []byte {
 		return nil
 	}
 	v := fmt.Appendf(nil, `{"card":"c%d","features":{"row":"r%d","zip":"z%d","kind":"k%d","paid":%v,"at":%d,"opened":"2024-%02d-%02dT%02d:00:00Z","from":{"city":"b%d"},"size":[%.4g,%.4g]`,
-		r.IntN(300), i, r.IntN(100_000), r.IntN(5+i/100), r.IntN(2) == 0, 1_700_000_000+97*i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24), r.IntN(9), r.NormFloat64(), r.NormFloat64())
+		r.IntN(300), i, r.IntN(100_000), r.IntN(5+i/100), r.IntN(2) == 0, 1_700_000_000+97*(i-40*(i%7/6)), 1+r.IntN(12), 1+r.IntN(28), r.IntN(24), r.IntN(9), r.NormFloat64(), r.NormFloat64())
 	for j, f := range x {
 		v = fmt.Appendf(v, `,"x%d":%.5g`, j, f)
 	}

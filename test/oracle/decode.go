@@ -15,6 +15,7 @@ import (
 // filled in.
 type input struct {
 	Label, Key, Weight     string
+	Time                   string
 	Labels, Columns        []string
 	Missing, Unknown, Task string
 	Types                  map[string]string

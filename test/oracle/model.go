@@ -85,6 +85,10 @@ func (m *model) row(name string, p Partition, r Record, row row) (learned expect
 	b.Reset(len(row.x))
 	b.Append(row.x, row.label, row.weight)
 	b.SetTypes(row.types)
+	b.SetClasses(m.decoder.schema.Classes)
+	if at, ok := m.time(row, r); ok {
+		b.SetTime(at)
+	}
 	if m.config.Keyed() || m.decoder.input.Key != "" {
 		b.SetKey(string(row.key))
 	}
@@ -115,6 +119,16 @@ func (m *model) row(name string, p Partition, r Record, row row) (learned expect
 		m.changed()
 	}
 	return expected{out, row.key, r.Time}, scored
+}
+
+// time returns the event time of a row in seconds, if it has one.
+func (m *model) time(row row, r Record) (float64, bool) {
+	name := m.decoder.input.Time
+	if name == "" {
+		return float64(r.Time) / 1000, true
+	}
+	at := row.x[slices.Index(m.decoder.schema.Columns, name)]
+	return at, !math.IsNaN(at)
 }
 
 // published returns what a prediction, the first one of p, has to be in a topic, without what

@@ -29,7 +29,7 @@ func (s *Schema) Whole() *Schema {
 		return s
 	}
 	of := *s
-	of.Columns, of.Adopted, of.Aliases = slices.Concat(s.Columns, s.Adopted), nil, nil
+	of.Columns, of.Adopted, of.Aliases = slices.Concat(s.Columns, s.Adopted), nil, s.Declared()
 	if s.Types != nil || s.AdoptedTypes != nil {
 		types := func(names []string, n int) []string {
 			if names == nil {

@@ -32,7 +32,8 @@ type Schema struct {
 	Adopted      []string `json:"adopted,omitempty"`
 	AdoptedTypes []string `json:"adopted_types,omitempty"`
 
-	// Aliases are Columns that are read from other fields where a record lacks them.
+	// Aliases are Columns that are read from other fields where a record lacks them. Those that
+	// are declared may also be fields that are no columns.
 	Aliases []Alias `json:"aliases,omitempty"`
 }
 
@@ -119,8 +120,11 @@ func (s *Schema) Fields() (all []Field) {
 type Alias struct {
 	Column string `json:"column"`
 	Field  string `json:"field"`
-	Type   string `json:"type"` // of the field
-	Step   int64  `json:"step"` // of the model, from which on it is read so
+	Type   string `json:"type"` // of the field; empty if it is declared
+	Step   int64  `json:"step"` // of the model, from which on it is read so; 0 if it is declared
+
+	// Declared is one of the renames of the Decoder that has decided the rows.
+	Declared bool `json:"declared,omitempty"`
 }
 
 // TypeOf returns the type of column i.
@@ -148,3 +152,13 @@ const (
 	RecordKey  = "record.key"
 	RecordTime = "record.time"
 )
+
+// Declared returns the Aliases that are declared; nil for none.
+func (s *Schema) Declared() (all []Alias) {
+	for _, a := range s.Aliases {
+		if a.Declared {
+			all = append(all, a)
+		}
+	}
+	return all
+}

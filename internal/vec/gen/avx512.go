@@ -55,6 +55,68 @@ var products512 = source{"", "dim int, x, w *float32", "", func() func() {
 	return func() { phases512(dim, x, w) }
 }}
 
+// some512 is products512 where all but a few coordinates of the rows are 0, which do not
+// change a chain.
+var some512 = source{"Some", "n int, list *uint32, dim int, x, w *float32", " of the coordinates list[i]/16, for i < n, of all dim", func() func() {
+	n, list, size, x, w := load("n"), load("list"), load("dim"), load("x"), load("w")
+	left, at16, at48, next := GP64(), GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: size, Index: size, Scale: 2}, size)
+	SHLQ(Imm(4), size)
+	return func() {
+		for r := range panel {
+			for v := range 2 {
+				VPXORD(tile(r, v), tile(r, v), tile(r, v))
+			}
+		}
+		MOVQ(list, next)
+		MOVQ(n, left)
+		TESTQ(left, left)
+		JZ(LabelRef("none"))
+		Label("some")
+		MOVL(at(next, 0), at16.As32())
+		ADDQ(Imm(4), next)
+		LEAQ(Mem{Base: at16, Index: at16, Scale: 2}, at48)
+		PREFETCHT0(Mem{Base: w, Index: at48, Scale: 1, Disp: 2048})
+		VMOVUPS(Mem{Base: x, Index: at16, Scale: 8}, zmm[24])
+		VMOVUPS(Mem{Base: x, Index: at16, Scale: 8, Disp: 64}, zmm[25])
+		for r := range panel {
+			b := zmm[26+r%2]
+			VBROADCASTSS(Mem{Base: w, Index: at48, Scale: 1, Disp: 4 * r}, b)
+			VFMADD231PS(zmm[24], b, tile(r, 0))
+			VFMADD231PS(zmm[25], b, tile(r, 1))
+		}
+		countdown(left, "some")
+		Label("none")
+		ADDQ(size, w)
+	}
+}}
+
+// nonzero512 lists the coordinates for some512.
+func nonzero512() {
+	text("nonzero512", NOSPLIT, "func(dim int, x *float32, list *uint32) int")
+	Pragma("noescape")
+	Doc("nonzero512 lists 16 k for each k < dim where x[k*32+i] has a bit other than 0 for some i < 32, and returns their number.")
+	dim, x, list := load("dim"), load("x"), load("list")
+	n, k, some := GP64(), GP64(), GP64()
+	XORQ(n, n)
+	XORQ(k, k)
+	XORQ(some, some)
+	Label("next")
+	VMOVUPS(at(x, 0), Z0)
+	VPORD(at(x, 64), Z0, Z0)
+	VPTESTMD(Z0, Z0, K1)
+	MOVL(k.As32(), Mem{Base: list, Index: n, Scale: 4})
+	KORTESTW(K1, K1)
+	SETNE(some.As8())
+	ADDQ(some, n)
+	ADDQ(Imm(16), k)
+	ADDQ(I32(4*lanes), x)
+	countdown(dim, "next")
+	VZEROUPPER()
+	Store(n, ReturnIndex(0))
+	RET()
+}
+
 // given512 is phases in memory, which become half turns when they are multiplied
 // by a scale.
 var given512 = source{"Phases", "scale float32, t *float32", " of the phases scale*t", func() func() {
@@ -99,7 +161,8 @@ func avx512() {
 	flush512()
 	gradientOne512()
 	lanes512()
-	for _, from := range []source{products512, given512} {
+	nonzero512()
+	for _, from := range []source{products512, some512, given512} {
 		sum512(from)
 		features512(from)
 	}

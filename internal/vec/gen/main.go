@@ -113,6 +113,7 @@ func main() {
 	few()
 	spread()
 	linear()
+	solve512()
 	held()
 	lines()
 	mix()

@@ -13,6 +13,9 @@ import (
 // Last returns the last label of a key among the rows learned.
 func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 
+// Remember has y be the last label of a key, from a row that is not learned.
+func (m *Mixture) Remember(key string, y target.Label) { m.memory.push(key, y) }
+
 // Learn learns the next labelled row, of which n were learned with it: its scaled inputs
 // (nil before the first fit), its sparse part, the last label of its key before it, its own,
 // and its key.

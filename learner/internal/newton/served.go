@@ -71,8 +71,8 @@ func (w *newton) averageAndServe() {
 	vec.Towards(w.averageIntercept, w.intercept, rho)
 	w.forest.average(rho)
 	w.serveAfter(func(from, to int) {
-		for i := from; averages > 0 && i < to; i++ {
-			vec.Towards(w.averageCoef[i*averages:(i+1)*averages], w.coef[i*own:(i+1)*own], rho)
+		if averages > 0 {
+			vec.TowardsRows(w.averageCoef[from*averages:to*averages], w.coef[from*own:to*own], averages, own, rho)
 		}
 	})
 }

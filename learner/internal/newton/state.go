@@ -93,6 +93,10 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	w.window.setScores(f, e*k)
 	w.window.packed = make([]float32, vec.Panels(int(n), vec.Lanes)*vec.Lanes*w.Dim)
 	vec.PackRows(w.window.packed, w.window.x, w.Dim)
+	w.window.of = make([]vec.Coordinates, vec.Panels(int(n), vec.Lanes))
+	for i := range w.window.of {
+		w.window.of[i].Set(w.window.packed[i*vec.Lanes*w.Dim:], w.Dim)
+	}
 	for i := range blocks {
 		r, visits := rows[2*i], rows[2*i+1]
 		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)

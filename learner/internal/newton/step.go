@@ -48,7 +48,7 @@ func (w *newton) step() {
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
-		w.bank.HoldGradient(&s.held, b, w.window.packed, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
+		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}
 	s.g = state.Extend(s.g[:0], n*columns)

@@ -13,8 +13,9 @@ type window struct {
 	rows     int // in use
 	at       int // the oldest, which is overwritten next, once all are in use
 	x        []float32
-	packed   []float32 // x as vec.PackRows packs it
-	targets  []float64 // rows × targets
+	packed   []float32         // x as vec.PackRows packs it
+	of       []vec.Coordinates // of each of its panels
+	targets  []float64         // rows × targets
 	weights  []float64
 	weighted int       // rows whose weight is not 1
 	f        []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
@@ -60,12 +61,16 @@ func (w *newton) push(p *engine.Minibatch) {
 				clear(v.f[at*own:])
 				v.packed = state.Extend(v.packed, dim*vec.Lanes)
 				clear(v.packed[at*dim:])
+				v.of = append(v.of, vec.Coordinates{})
 			}
 		} else {
 			v.at = (v.at + 1) % w.length
 		}
 		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
 		vec.PackRow(v.packed, p.X[i*dim:(i+1)*dim], at)
+		if at%vec.Lanes == vec.Lanes-1 || i == len(p.Labels)-1 {
+			v.of[at/vec.Lanes].Set(v.packed[at/vec.Lanes*vec.Lanes*dim:], dim)
+		}
 		for j := range n {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)
 		}

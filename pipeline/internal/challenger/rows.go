@@ -63,6 +63,9 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 	if len(c.Decode.Tables) > 0 {
 		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, ErrTables)
 	}
+	if c.Learner.HalfLife > 0 {
+		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrAges)
+	}
 	if len(c.Decode.Windows) > 0 {
 		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
 	}

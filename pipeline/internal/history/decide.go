@@ -33,6 +33,7 @@ type Decided struct {
 	Schemas      []modellog.Schema    // that the BATCH is the first to need
 	Tables       []table.Changes      // that apply before the records
 	WithoutRow   []int64              // records that have no row in each table
+	Renames      []modellog.Rename    // that are declared
 	Form         record.Form          // of the predictions
 	values       record.Values
 	redact       *record.Redaction
@@ -74,6 +75,7 @@ type Decider struct {
 	tables  *table.Tables     // nil without
 	changed []table.Changes   // of them, since the last BATCH
 	timeout learner.Label     // of rows without one, if labels come late
+	renames []modellog.Rename // that are declared; replaced, never modified
 }
 
 // NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
@@ -83,7 +85,7 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &Decider{decoder: d, keyed: keyed || c.Key != ""}
+	out := &Decider{decoder: d, keyed: keyed || c.Key != "", renames: renames(d)}
 	if d.Late() != nil {
 		if out.timeout, err = d.TimeoutLabel(); err != nil {
 			return nil, fmt.Errorf("input.labels.on_timeout: %w", err)
@@ -122,7 +124,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form, Tables: d.changed}
+	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form, Tables: d.changed, Renames: d.renames}
 	d.fetched, d.changed = nil, nil
 	n := 0
 	for _, sp := range spans {
@@ -159,6 +161,9 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			b.Batch.SetTypes(row.Types)
 			b.Batch.SetWindows(row.Windows)
 			b.Batch.SetSparse(row.Sparse)
+			if row.Timed {
+				b.Batch.SetTime(row.Time)
+			}
 			if d.keyed {
 				b.Batch.SetKey(string(row.Key))
 			}
@@ -178,6 +183,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	}
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
+	b.Batch.SetClasses(b.Schema.Classes)
 	b.Missing = d.absence.shares(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)

@@ -76,6 +76,7 @@ func (h *History) joined(b *Decided) *Decided {
 	if types, err := b.Schema.ColumnTypes(); err == nil { // it is of a decoder
 		j.out.Batch.SetTypes(types)
 	}
+	j.out.Batch.SetClasses(b.Schema.Classes)
 	return &j.out
 }
 
@@ -156,7 +157,7 @@ func (j *joining) add(it Item, row int) {
 	x, y, weight, key := batch.X(row), batch.Label(row), batch.Weight(row), batch.Key(row)
 	if y.Task != learner.Auto {
 		j.join.Labelled(it.late.Key, it.late.Time, y)
-		j.append(it, x, y, weight, key)
+		j.append(it, x, y, weight, key, it.late.Time)
 		return
 	}
 	e := &join.Event{Key: key, X: slices.Clone(x), Weight: weight, Time: it.late.Time}
@@ -164,7 +165,7 @@ func (j *joining) add(it Item, row int) {
 	if !repeated {
 		it.event = e
 	}
-	j.append(it, x, y, weight, key)
+	j.append(it, x, y, weight, key, it.late.Time)
 	if label.Task != learner.Auto {
 		j.learn(it, e, label)
 	}
@@ -180,12 +181,14 @@ var reasons = map[string]string{
 func (j *joining) learn(it Item, e *join.Event, y learner.Label) {
 	it.event, it.predicted = e, true
 	j.late++
-	j.append(it, e.X, y, e.Weight, e.Key)
+	j.append(it, e.X, y, e.Weight, e.Key, e.Time)
 }
 
-func (j *joining) append(it Item, x []float64, y learner.Label, weight float64, key string) {
+// append adds a row with the time of its features, in milliseconds.
+func (j *joining) append(it Item, x []float64, y learner.Label, weight float64, key string, time int64) {
 	j.out.Batch.Append(x, y, weight)
 	j.out.Batch.SetKey(key)
+	j.out.Batch.SetTime(float64(time) / 1000)
 	j.out.Items = append(j.out.Items, it)
 }
 

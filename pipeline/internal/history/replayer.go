@@ -57,6 +57,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 		spans = append(spans, input.Span{In: in, From: rg.From, To: rg.To, Records: records})
 	}
 	r.decider.know(b.Schemas)
+	r.decider.renamed(b.Renames)
 	if err := r.decider.Change(tableChanges(b)); err != nil {
 		return nil, fmt.Errorf("%w: the changes of tables in BATCH %d cannot be applied: %w", input.ErrHistory, b.Seq, err)
 	}

@@ -26,5 +26,6 @@ func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r
 	}
 	d.tables.Apply(b.Tables) // as those of b were applied
 	d.changed = b.Tables
+	d.renamed(b.Renames)
 	return d.Decide(spans), dropped
 }

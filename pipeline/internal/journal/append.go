@@ -129,7 +129,7 @@ func (j *Journal) AppendBatch(ctx context.Context, d *history.Decided, released 
 		return nil, nil, err
 	}
 	defer j.unlock()
-	b := &modellog.Batch{Owner: j.Owner, Seq: j.Log.Fold.Seq() + 1, Ranges: d.Ranges, Counts: d.Counts, Columns: d.Journaled(), Schemas: d.Schemas, Tables: d.JournaledTables(), Output: d.Output()}
+	b := &modellog.Batch{Owner: j.Owner, Seq: j.Log.Fold.Seq() + 1, Ranges: d.Ranges, Counts: d.Counts, Columns: d.Journaled(), Schemas: d.Schemas, Tables: d.JournaledTables(), Renames: d.Renames, Output: d.Output()}
 	b.Chain = modellog.NextChain(j.Log.Fold.Chain(), b)
 	if planted.Fault("released") {
 		released = j.Log.Fold.Seq()

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -34,6 +35,9 @@ type Command struct {
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
+	Balance    string   `default:"none" placeholder:"none|balanced|JSON" help:"Class-balanced sampling, as in fit, on the sets of classes (${default})."`
+	HalfLife   string   `name:"half-life" default:"0s" placeholder:"DURATION" help:"Half-life of the weight of a row by its age, as in fit, on the sets that have the column --time (${default})."`
+	Time       string   `placeholder:"COLUMN" help:"Column with the event time for --half-life."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Orders     int      `default:"1" help:"Number of orders of the training rows, with the seeds from --shuffle on: the means and the standard deviations of their errors are added, and with two classes those of F1 (${default})."`
 	Starts     int      `default:"1" help:"Number of starting rows of the streams, 2,000 rows apart, from each of which as many rows are read: means and standard deviations as with --orders (${default})."`
@@ -92,6 +96,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 	if err := c.priced(s); err != nil {
 		return nil, err
 	}
+	if c.Balance != "none" && s.task != learner.Classification {
+		return nil, fmt.Errorf("%w: --balance is for classification, not for %v", errUnfit, s.task)
+	}
 	if (c.Intervals != 0 || c.Variance) && s.task != learner.Regression {
 		return nil, fmt.Errorf("%w: --intervals and --variance are for regression, not for %s", errUnfit, s.task)
 	}
@@ -129,7 +136,8 @@ func (c *Command) priced(s *set) error {
 
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup}
+	halfLife, _ := config.ParseHalfLife(c.HalfLife) // checked before
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Balance: c.Balance, HalfLife: halfLife, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}
@@ -185,6 +193,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("--rows %d: want 1 or more", c.Rows)
 	case c.Paper != "":
 		return c.paper(ctx, e)
+	case c.weighingError() != nil:
+		return c.weighingError()
 	case c.Costs != "none" && c.costsError() != nil:
 		return exit.Usage("--costs: %w", c.costsError())
 	case c.intervalsError() != nil:

@@ -30,11 +30,12 @@ type folder struct {
 	labels map[string]string // by set, from descriptionFile
 	label  string            // --label
 	rows   int               // --rows
+	time   string            // --time
 }
 
 // folder finds the data sets of the folder, and checks that it has those of --sets.
 func (c *Command) folder() (*folder, error) {
-	f := &folder{dir: c.Dir, label: c.Label, rows: c.Rows}
+	f := &folder{dir: c.Dir, label: c.Label, rows: c.Rows, time: c.Time}
 	for _, kind := range []string{"train", "stream"} {
 		for _, ending := range endings {
 			paths, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
@@ -116,7 +117,7 @@ func (f *folder) path(name, kind string) (string, bool) {
 // open opens a file of a set that has no schema yet. The label is the column that --label
 // names if the set has it, or else that of descriptionFile, or else y or label.
 func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file *decode.File, c decode.Config, err error) {
-	c = decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}
+	c = decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute", Time: f.time}
 	if f.label != "" {
 		c.Labels = []string{f.label}
 		if file, err = files.Open(ctx, e, path, c, decode.Schema{}); err == nil {

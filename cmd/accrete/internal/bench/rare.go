@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -114,4 +115,19 @@ func class(rare bool) int {
 		return 1
 	}
 	return 0
+}
+
+// weighingError returns an error if --balance, --half-life and --time do not fit.
+func (c *Command) weighingError() error {
+	halfLife, err := config.ParseHalfLife(c.HalfLife)
+	switch {
+	case err != nil:
+		return exit.Usage("--half-life: %w", err)
+	case (halfLife > 0) != (c.Time != ""):
+		return exit.Usage("--half-life and --time need each other")
+	}
+	if _, err := (learner.Config{Task: learner.Classification, Balance: c.Balance}).Effective(); err != nil {
+		return exit.Usage("--balance: %w", err)
+	}
+	return nil
 }

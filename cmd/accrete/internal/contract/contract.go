@@ -107,7 +107,7 @@ func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) 
 	}
 	switch options.Input.Format {
 	case "json", "json-schema":
-		return m, input(m.name, d, fields, m.task), nil
+		return m, input(m.name, d, fields, options.Input.Renames.Of(), m.task), nil
 	}
 	return m, nil, nil
 }

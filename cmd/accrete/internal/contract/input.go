@@ -62,8 +62,9 @@ func (n *node) object(more bool) object {
 	return o
 }
 
-// input returns the schema of an input record in JSON, of which columns are known.
-func input(name string, c decode.Config, columns []schema.Field, task learner.Task) object {
+// input returns the schema of an input record in JSON, of which columns are known, and fields
+// that they may be called as well.
+func input(name string, c decode.Config, columns []schema.Field, renames []decode.Rename, task learner.Task) object {
 	missing := c.Missing != "quarantine"
 	root := &node{}
 	columns = slices.DeleteFunc(slices.Clone(columns), func(f schema.Field) bool { return ofTable(c, f.Name) })
@@ -74,6 +75,11 @@ func input(name string, c decode.Config, columns []schema.Field, task learner.Ta
 	}
 	var required []string
 	for _, f := range columns {
+		if i := slices.IndexFunc(renames, func(r decode.Rename) bool { return r.Column == f.Name }); i >= 0 {
+			root.at(renames[i].Field).schema = column(f.Type, true)
+			root.at(f.Name).schema = column(f.Type, true)
+			continue
+		}
 		if top, _, _ := strings.Cut(f.Name, "."); !missing && !f.Pair && !slices.Contains(required, top) {
 			required = append(required, top)
 		}

@@ -43,6 +43,9 @@ type Command struct {
 	Variance    bool     `help:"Estimate the variance of the label around each prediction of a regression; intervals are wider where little has been learned."`
 	Monitor     int      `default:"500" help:"Compares the inputs of every N rows with those of a reference of 4 × N rows; N is at least 250. 0: no monitor (${default})."`
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
+	Balance     string   `default:"none" placeholder:"none|balanced|JSON" help:"Class-balanced sampling. balanced: learn as many rows of each class as of the rarest, but at least one in 100. JSON, such as {\"fraud\": 1, \"ok\": 3}: in these proportions. A row that is learned counts for as many as it stands for, and all are predicted and graded (${default})."`
+	HalfLife    string   `name:"half-life" default:"0s" placeholder:"DURATION" help:"Half-life of the weight of a row by its age, such as 30d, needs --time: rows that are older than the latest time before them count less. 0s: they do not (${default})."`
+	Time        string   `placeholder:"COLUMN" help:"Column with the event time for --half-life: a time, or seconds since 1970. Declare it as an id in --columns if it is not to be an input."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags, --metric and the last labels of a mixture, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
@@ -187,11 +190,16 @@ func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.S
 	return snapshot.WriteFile(f.Save, file)
 }
 
-// warnOfCosts names the classes in --costs that no row has.
+// warnOfCosts names the classes in --costs and --balance that no row has.
 func warnOfCosts(e *env.Env, options learner.Config, classes []string) {
 	for _, name := range options.NamedCosts() {
 		if !slices.Contains(classes, name) {
 			e.Log.Warn().Str("class", name).Strs("classes", classes).Msg("--costs names a class that no row has")
+		}
+	}
+	for _, name := range options.NamedShares() {
+		if !slices.Contains(classes, name) {
+			e.Log.Warn().Str("class", name).Strs("classes", classes).Msg("--balance names a class that no row has")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,7 +49,7 @@ func (f stepFlags) steps() learner.Steps {
 func (f *Command) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
-	c.Sparse = f.Sparse > 0
+	c.Sparse, c.Time = f.Sparse > 0, f.Time
 	columns := config.Columns(f.Columns)
 	if names := columns.Names(); names != nil {
 		c.Columns, c.Unknown = names, "ignore"
@@ -75,7 +76,7 @@ func (f *Command) Validate(k *kong.Context) error {
 	if p, err := learner.ParsePreset(f.Preset); err == nil && f.given["algorithm"] && p.Check(f.Algorithm) != nil {
 		return p.Check(f.Algorithm)
 	}
-	if err := f.validateWindows(); err != nil {
+	if err := cmp.Or(f.validateWindows(), f.validateAges()); err != nil {
 		return err
 	}
 	switch {
@@ -126,13 +127,17 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	if err != nil {
 		return learner.Config{}, exit.Usage("--effort: %w", err)
 	}
+	halfLife, err := config.ParseHalfLife(f.HalfLife)
+	if err != nil {
+		return learner.Config{}, exit.Usage("--half-life: %w", err)
+	}
 	nu := 0.0
 	if task == learner.Novelty {
 		nu = f.Nu
 	}
 	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Balance: f.Balance, HalfLife: halfLife, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Targets: len(f.Label),
 	}
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)

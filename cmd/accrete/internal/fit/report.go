@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -33,15 +34,17 @@ type Report struct {
 	Mixture     *mixtureReport   `json:"mixture,omitempty"`   // with --mixture
 	Features    int              `json:"features"`
 	learner.Cap
-	Drifts    drifts          `json:"drifts"`                   // number of alarms of each detector
-	Changes   *inputs.Changes `json:"inputs_changed,omitempty"` // null with --monitor 0
-	Seconds   float64         `json:"seconds"`                  // time spent learning
-	PerSecond float64         `json:"examples_per_second"`
-	Rows      rowCounts       `json:"rows"`
-	Skipped   int64           `json:"skipped"` // rows of all files that could not be read
-	Reasons   []files.Reason  `json:"skipped_reasons,omitempty"`
-	StateHash snapshot.Hash   `json:"state_hash"`
-	Refit     *display.Refit  `json:"refit,omitempty"`
+	Thinned   *learner.Thinned `json:"thinned,omitempty"`        // with --balance
+	Ages      *ages            `json:"ages,omitempty"`           // with --half-life
+	Drifts    drifts           `json:"drifts"`                   // number of alarms of each detector
+	Changes   *inputs.Changes  `json:"inputs_changed,omitempty"` // null with --monitor 0
+	Seconds   float64          `json:"seconds"`                  // time spent learning
+	PerSecond float64          `json:"examples_per_second"`
+	Rows      rowCounts        `json:"rows"`
+	Skipped   int64            `json:"skipped"` // rows of all files that could not be read
+	Reasons   []files.Reason   `json:"skipped_reasons,omitempty"`
+	StateHash snapshot.Hash    `json:"state_hash"`
+	Refit     *display.Refit   `json:"refit,omitempty"`
 
 	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier or with a hint
 	columns inputs.Tally
@@ -52,13 +55,46 @@ type Report struct {
 type rowCounts struct {
 	Read       int64 `json:"read"` // all of them: the sum of the others
 	Learned    int64 `json:"learned"`
-	Unlabelled int64 `json:"unlabelled"` // predicted only
+	Thinned    int64 `json:"thinned,omitempty"` // predicted and graded, with --balance
+	Unlabelled int64 `json:"unlabelled"`        // predicted only
 	Skipped    int64 `json:"skipped"`
 }
 
 type intervalReport struct {
 	Coverage float64 `json:"coverage"` // share of the labels in the interval of their progressive prediction
 	Width    float64 `json:"width"`    // mean, in the label's units
+}
+
+// ages says how old the rows were when they were learned.
+type ages struct {
+	Rows    int64   `json:"rows"` // with a label and a time
+	Untimed int64   `json:"untimed"`
+	Weight  float64 `json:"mean_weight"`
+	Now     *string `json:"event_time"` // the latest that was believed; null before it is known
+}
+
+func newAges(a *learner.Ages) *ages {
+	if a == nil {
+		return nil
+	}
+	out := &ages{Rows: a.Rows, Untimed: a.Untimed, Weight: a.Mean()}
+	if !math.IsNaN(a.Now) {
+		text := time.UnixMilli(int64(a.Now * 1000)).UTC().Format(time.RFC3339)
+		out.Now = &text
+	}
+	return out
+}
+
+func (a *ages) text() string {
+	now := "unknown"
+	if a.Now != nil {
+		now = *a.Now
+	}
+	untimed := ""
+	if a.Untimed > 0 {
+		untimed = fmt.Sprintf("; %s without a time", display.Count(a.Untimed, "row"))
+	}
+	return fmt.Sprintf("ages         mean weight %.4f, event time %s%s\n", a.Weight, now, untimed)
 }
 
 type drifts struct {
@@ -73,7 +109,10 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
 	r.Rows.Learned, r.Rows.Unlabelled = p.Examples, r.Rows.Read-p.Examples-r.Rows.Skipped
 	r.Cap = p.Cap
-	r.Drifts = drifts(p.Drifts)
+	r.Drifts, r.Thinned, r.Ages = drifts(p.Drifts), p.Thinned, newAges(p.Ages)
+	if t := p.Thinned; t != nil {
+		r.Rows.Learned, r.Rows.Thinned = p.Examples-t.Thinned, t.Thinned
+	}
 	r.Changes = inputs.NewChanges(p.Inputs, schema.Columns)
 	for _, s := range p.Intervals {
 		r.Intervals = append(r.Intervals, intervalReport(s))
@@ -116,6 +155,12 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	b.WriteString(f.classText(r))
 	if r.Refit != nil {
 		b.WriteString(r.Refit.String())
+	}
+	if t := r.Thinned; t != nil {
+		fmt.Fprintf(&b, "balance      %s of %s thinned, to %.3g of the rows of the most frequent class\n", display.Thousands(t.Thinned), display.Count(t.Rows, "row"), t.Least)
+	}
+	if r.Ages != nil {
+		b.WriteString(r.Ages.text())
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
 		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)

@@ -27,3 +27,19 @@ func (f *Command) validateWindows() error {
 	}
 	return nil
 }
+
+// validateAges checks --half-life and --time, and what excludes them.
+func (f *Command) validateAges() error {
+	halfLife, err := config.ParseHalfLife(f.HalfLife)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--half-life: %w", err)
+	case halfLife == 0 && f.Time != "":
+		return fmt.Errorf("--time %s: it is for --half-life", f.Time)
+	case halfLife > 0 && f.Time == "":
+		return fmt.Errorf("--half-life: rows of a file have no timestamps: add --time COLUMN")
+	case halfLife > 0 && f.Refit:
+		return fmt.Errorf("--refit reads rows again whose ages when they were learned are gone: omit --refit or --half-life")
+	}
+	return nil
+}

@@ -111,7 +111,10 @@ func ModelText(columns []Column) string {
 			becomes = fmt.Sprintf("%s of %d values", becomes, c.Values)
 		}
 		if c.ReadFrom != "" {
-			becomes += fmt.Sprintf(", read from %.40s since step %d", c.ReadFrom, c.Since)
+			becomes += fmt.Sprintf(", read from %.40s", c.ReadFrom)
+		}
+		if c.Since > 0 {
+			becomes += fmt.Sprintf(" since step %d", c.Since)
 		}
 		fmt.Fprintf(w, "column       %.40s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), becomes)
 	}

@@ -91,6 +91,9 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.Rename(c.Renames); err != nil {
+		return nil, err
+	}
 	if err := o.enrich(ctx, d, &c.Decode); err != nil {
 		return nil, err
 	}

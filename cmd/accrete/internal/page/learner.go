@@ -49,6 +49,10 @@ func (b *Board) Learner(ev event.Event) {
 		}
 	case event.Renamed:
 		for _, a := range ev.Aliases {
+			if a.Declared {
+				b.note("info", fmt.Sprintf("column %s is read from %s (input.renames)", list([]string{a.Column}), list([]string{a.Field})))
+				continue
+			}
 			b.note("warning", fmt.Sprintf("column %s is read from %s since step %d", list([]string{a.Column}), list([]string{a.Field}), a.Step))
 		}
 	case event.Succeeded:

@@ -16,6 +16,10 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 	if err != nil {
 		return learner.Config{}, err
 	}
+	halfLife, err := config.ParseHalfLife(c.Learner.HalfLife)
+	if err != nil {
+		return learner.Config{}, err
+	}
 	nu := 0.0
 	if d.Task == learner.Novelty {
 		nu = c.Learner.Nu
@@ -28,6 +32,8 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Mixture:      c.Learner.Mixture == "on",
 		Lags:         c.Input.Lags,
 		Costs:        string(c.Learner.Costs),
+		Balance:      string(c.Learner.Balance),
+		HalfLife:     halfLife,
 		Intervals:    c.Learner.Intervals,
 		Variance:     c.Learner.Variance == "on",
 		Effort:       effort,

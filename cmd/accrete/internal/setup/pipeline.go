@@ -47,6 +47,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Client:        client,
 		Topics:        c.Input.LearnedTopics(),
 		Decode:        d,
+		Renames:       c.Input.Renames.Of(),
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   c.Learner.Mixture == "auto",
@@ -106,7 +107,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective() // the loss, the costs and the intervals determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Balance: string(c.Learner.Balance), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective() // the loss, the costs, the balance and the intervals determine the task
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
@@ -121,6 +122,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Labels:     c.Input.Label,
 		Key:        c.Input.Key,
 		Weight:     c.Input.Weight,
+		Time:       c.Input.Time,
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
 		Windows:    c.Input.Windows.Of(),

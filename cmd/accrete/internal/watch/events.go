@@ -108,6 +108,7 @@ func (w *Watch) replayed(ev event.Replayed) {
 	}
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
+	w.metrics.Weighing.Start(&ev.Progress)
 	w.from = startPoint{time.Now(), ev.Progress.Examples}
 	w.claimed.Green()
 	w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
@@ -204,11 +205,13 @@ func (w *Watch) drifted(p learner.Progress) {
 func (w *Watch) progress(p learner.Progress) {
 	m := w.metrics
 	w.inputs(p.Inputs)
+	m.Weighing.Add(&p)
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
 	if p.Cap.Memory > 0 {
 		w.Cap(p.Cap)
 	}
+	w.now.Thinned = p.Thinned
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
 	if x := p.Mixture; x != nil {
 		for _, o := range x.Members {

@@ -29,6 +29,8 @@ type Report struct {
 	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot in this run; null before the first
 	Seconds           float64        `json:"seconds"`
 
+	Thinned *learner.Thinned `json:"thinned,omitempty"` // with learner.balance
+
 	Late *join.Status `json:"late,omitempty"` // what waits to be joined with its label
 
 	*deviation.Figures // of the recent predictions; nil for the square loss and for classes
@@ -43,6 +45,9 @@ func (r Report) String() string {
 	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))
 	if r.Late != nil {
 		b.WriteString(", " + lateText(r.Late))
+	}
+	if r.Thinned != nil && r.Thinned.Thinned > 0 {
+		fmt.Fprintf(&b, ", %s thinned", display.Thousands(r.Thinned.Thinned))
 	}
 	if r.Quarantined > 0 {
 		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))

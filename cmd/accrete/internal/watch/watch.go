@@ -115,8 +115,14 @@ func (w *Watch) Event(ev event.Event) {
 	case event.TableRejected:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
 	case event.Renamed:
-		m.RenamedColumns.Add(float64(len(ev.Aliases)))
+		if !ev.Aliases[0].Declared {
+			m.RenamedColumns.Add(float64(len(ev.Aliases)))
+		}
 		for _, a := range ev.Aliases[:min(len(ev.Aliases), mostNames)] {
+			if a.Declared {
+				w.log.Info().Str("column", a.Column).Str("field", a.Field).Int64("batch", ev.Seq).Msg("a column is read by another name from now on (input.renames)")
+				continue
+			}
 			w.log.Warn().Str("column", a.Column).Str("field", a.Field).Int64("step", a.Step).Msg("a column has another name in the records, by which it is read from now on (input.on_change: adopt)")
 		}
 	case event.Succeeded:
