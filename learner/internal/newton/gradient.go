@@ -19,6 +19,8 @@ type gradientScratch struct {
 	share     []float64 // of each row in the mean loss of a member, members × panels of rows × vec.Lanes
 	divisor   []float64 // the same, and 1 for rows that the member does not learn from
 	active    []bool    // members × panels of rows: whether it learns from one of them
+	whole     []bool    // members: whether share and divisor are those of a whole window without weights
+	wholeRows int       // and its rows
 	inUse     []int     // first columns that have factors in a run of rows
 	shift     []float64 // of the intercepts
 	members   []memberScratch
@@ -97,11 +99,17 @@ func (w *newton) shares() bool {
 	g, rows := &s.gradient, panels*vec.Lanes
 	g.share, g.divisor = state.Extend(g.share[:0], e*rows), state.Extend(g.divisor[:0], e*rows)
 	g.active, g.inUse = state.Extend(g.active[:0], e*panels), state.Extend(g.inUse[:0], vec.Panels(n, vec.Run))
-	clear(g.active)
 	clear(g.inUse)
+	if len(g.whole) != e || g.wholeRows != n {
+		g.whole, g.wholeRows = make([]bool, e), n
+	}
 	for m := range w.members {
-		active := g.active[m*panels : (m+1)*panels]
-		w.memberShares(g.share[m*rows:(m+1)*rows], g.divisor[m*rows:(m+1)*rows], active, m)
+		active, whole := g.active[m*panels:(m+1)*panels], w.window.weighted == 0 && w.members[m].rows >= n
+		if !whole || !g.whole[m] { // they are not those of the last step
+			clear(active)
+			w.memberShares(g.share[m*rows:(m+1)*rows], g.divisor[m*rows:(m+1)*rows], active, m)
+		}
+		g.whole[m] = whole
 		for r, some := range active {
 			if some {
 				g.inUse[r*vec.Lanes/vec.Run] = (m + 1) * k

@@ -15,6 +15,11 @@ import (
 func TestSharesAreOfTheLastRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows = 100
+	w := newPlanned(engine.Problem{
+		Options: engine.Options{BlockSize: 2, MaxFeatures: 2, Seed: 1},
+		Head:    target.NewHead(loss.Logistic{}, target.Classification, 2, 1), Dim: 1, Prior: []float64{0},
+		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
+	}, plan{length: rows, visits: 1, members: []member{{1, rows, 1}, {1, 41, 1}}})
 	for _, test := range []struct {
 		name     string
 		rows, at int
@@ -24,14 +29,16 @@ func TestSharesAreOfTheLastRows(t *testing.T) {
 		{"a full ring of weight 1", rows, 37, func() float64 { return 1 }},
 		{"some rows with weights", 70, 0, func() float64 { return float64(r.IntN(3)) }},
 		{"a full ring with weights", rows, 37, func() float64 { return float64(r.IntN(3)) }},
+		{"a full ring of weight 1 after one with weights", rows, 50, func() float64 { return 1 }},
+		{"a ring that goes on", rows, 82, func() float64 { return 1 }},
+		{"fewer members", rows, 82, func() float64 { return 1 }},
+		{"a new window", 70, 0, func() float64 { return 1 }},
 	} {
-		w := newPlanned(engine.Problem{
-			Options: engine.Options{BlockSize: 2, MaxFeatures: 2, Seed: 1},
-			Head:    target.NewHead(loss.Logistic{}, target.Classification, 2, 1), Dim: 1, Prior: []float64{0},
-			Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
-		}, plan{length: rows, visits: 1, members: []member{{1, rows, 1}, {1, 41, 1}}})
 		v := &w.window
-		v.rows, v.at = test.rows, test.at
+		v.rows, v.at, v.weights, v.weighted = test.rows, test.at, nil, 0
+		if test.name == "fewer members" {
+			w.members = w.members[1:]
+		}
 		for i := range v.rows {
 			v.weights = append(v.weights, 1)
 			v.setWeight(i, test.weight())
