@@ -110,6 +110,11 @@ func (l *Learner) linearScores() int {
 	return l.head.Scores()
 }
 
+// checkpoints returns the numbers of rows at which the warm-up has fits.
+func (l *Learner) checkpoints() []int {
+	return warmup.CheckpointsOf(warmup.Version(l.config.Warmup), l.config.quick())
+}
+
 func (l *Learner) fitRequest() warmup.Request {
 	a := warmup.Request{Version: warmup.Version(l.config.Warmup), Quick: l.config.quick(), Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
@@ -132,8 +137,8 @@ func (l *Learner) advance() {
 	case len(l.pending.Labels) == l.minibatchAt(l.labelled):
 		l.step()
 	}
-	for _, r := range warmup.Checkpoints {
-		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task, l.config.quick()) {
+	for _, r := range l.checkpoints() {
+		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task) {
 			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}

@@ -113,7 +113,7 @@ func (l *Learner) Progress() Progress {
 	p.Cap = l.limit()
 	if l.fit != nil {
 		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
-		for _, r := range warmup.Checkpoints {
+		for _, r := range l.checkpoints() {
 			if int64(warmup.EffectiveAt(r)) <= l.labelled {
 				p.Warmup = r
 			}

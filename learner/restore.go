@@ -185,8 +185,8 @@ func (l *Learner) resume() {
 	if l.fit != nil {
 		l.scorePending()
 	}
-	for _, r := range warmup.Checkpoints {
-		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task, l.config.quick()) {
+	for _, r := range l.checkpoints() {
+		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task) {
 			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}

@@ -191,7 +191,7 @@ func (l *Learner) finish() (changed bool) {
 	if n := len(l.warmup.Labels); l.warmup.Result != nil {
 		l.adopt(<-l.warmup.Result)
 		changed = true
-	} else if l.fit == nil && n >= warmup.Checkpoints[0] && l.warmup.Fits(n, l.head.Task, false) {
+	} else if l.fit == nil && n >= warmup.Checkpoints[0] && l.warmup.Fits(n, l.head.Task) {
 		l.warmup.Start(n, l.dim, l.fitRequest(), l.fitter)
 		l.adopt(<-l.warmup.Result)
 		changed = true

@@ -13,13 +13,18 @@ import (
 // fit takes and however the rows are cut.
 func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 	for _, test := range []struct {
-		stream string
-		want   []int64
+		stream  string
+		version warmup.Version
+		want    []int64
 	}{
-		{"growing", []int64{80, 125, 200, 320, 500, 800, 1250}},
-		{"late", []int64{1250}}, // one class only: the scale is nevertheless settled
+		{"growing", warmup.First, []int64{80, 125, 200, 320, 500, 800, 1250}},
+		{"growing", warmup.Second, []int64{80, 125, 200, 320, 500, 800, 1250}},
+		{"growing", warmup.Newest, []int64{80, 320, 500, 1250}},
+		{"late", warmup.First, []int64{1250}}, // one class only: the scale is nevertheless settled
+		{"late", warmup.Newest, []int64{1250}},
 	} {
 		s := streamOf(algorithms[0].Name, test.stream)
+		s.config.Warmup = int(test.version)
 		l := newLearner(t, s.config)
 		rows := s.rows(1600)
 		var got []int64

@@ -109,6 +109,7 @@ var ways = map[string]*way{
 	"warmup":                  {config: learner.Config{Algorithm: "ridge"}},
 	"warmup.Checkpoints":      usualWay,
 	"warmup.quickCheckpoints": lessEffort,
+	"warmup.fewCheckpoints":   newest,
 	"warmup.quickCompared":    lessEffort,
 	"warmup.quickTuningRows":  lessEffort,
 	"warmup.scoredValues":     normalised,

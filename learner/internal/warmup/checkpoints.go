@@ -1,8 +1,6 @@
 package warmup
 
 import (
-	"slices"
-
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -18,6 +16,22 @@ const LastCheckpoint = 1000
 
 // quickCheckpoints are those of a quick warm-up. Chosen by trial.
 var quickCheckpoints = []int{64, 256, LastCheckpoint}
+
+// fewCheckpoints are those of the version Newest. The first one of column weights is among
+// them, and one that corrects it soon: without that of 400 rows, weights that 256 have missed
+// are missed until row 1,250. Chosen by trial.
+var fewCheckpoints = []int{64, 256, 400, LastCheckpoint}
+
+// CheckpointsOf returns those at which a warm-up has fits.
+func CheckpointsOf(v Version, quick bool) []int {
+	switch {
+	case quick:
+		return quickCheckpoints
+	case v == Newest:
+		return fewCheckpoints
+	}
+	return Checkpoints[:]
+}
 
 // EffectiveAt returns the row after which the fit of a checkpoint takes effect: there
 // is time for it while a quarter more rows arrive.
@@ -75,12 +89,8 @@ func (w *Buffer) Start(checkpoint, dim int, a Request, by Fitter) {
 }
 
 // Fits reports whether there is a fit at a checkpoint whose rows are in w: rows of a
-// single class give nothing to fit to, but the last fit decides the scale. A quick
-// warm-up has fits at few of them.
-func (w *Buffer) Fits(checkpoint int, task target.Task, quick bool) bool {
-	if quick && !slices.Contains(quickCheckpoints, checkpoint) {
-		return false
-	}
+// single class give nothing to fit to, but the last fit decides the scale.
+func (w *Buffer) Fits(checkpoint int, task target.Task) bool {
 	if checkpoint == LastCheckpoint || task == target.Regression || task == target.Novelty {
 		return true
 	}

@@ -2,6 +2,7 @@ package warmup
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -88,10 +89,53 @@ const fineGain = 0.5
 // no descent, therefore it also starts from the finest.
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
-	if fine := t.downhill(tuning{width: finest, lambda: start.lambda}, finest); fine.error < fineGain*best.error {
+	least := t.finestAbove(fineGain * best.error)
+	if fine := t.downhill(tuning{width: least, lambda: start.lambda}, least); fine.error < fineGain*best.error {
 		return fine
 	}
 	return best
+}
+
+// isolated is the value of the kernel at a row and its nearest neighbour below which the row
+// is predicted by the mean, about, whatever the penalty is.
+const isolated = 1e-3
+
+// finestAbove returns the finest width whose error can be below a bound: rows that are isolated
+// alone have a larger one at those below it. Versions before Newest do not look, nor is there a
+// bound for kernels that are not Radial.
+func (t *tuner) finestAbove(error float64) int {
+	radial, ok := t.kernel.(kernel.Radial)
+	if !ok || t.version != Newest || t.fixed.Blocks > 0 || t.second != nil || t.weights != nil {
+		return finest
+	}
+	nearest, values := t.nearest(), make([]float64, t.rows())
+	for width := finest; width < narrowest; width++ {
+		radial.EvalSquared(values, nearest, t.squared*math.Ldexp(1, 2*width))
+		sum := 0.0
+		for i, v := range values {
+			if v < isolated {
+				for _, y := range t.y[i*t.targets : (i+1)*t.targets] {
+					sum += min(maxSquaredError, float64(y*y))
+				}
+			}
+		}
+		if sum/float64(t.rows()) < error {
+			return width
+		}
+	}
+	return narrowest
+}
+
+// nearest returns the squared distance of each row to the nearest other one.
+func (t *tuner) nearest() []float64 {
+	n := t.rows()
+	nearest := slices.Repeat([]float64{math.MaxFloat64}, n)
+	for i := range n {
+		for j, d := range t.squares[i*n : i*n+i] {
+			nearest[i], nearest[j] = min(nearest[i], d), min(nearest[j], d)
+		}
+	}
+	return nearest
 }
 
 func (t *tuner) downhill(start tuning, least int) tuning {

@@ -9,9 +9,13 @@ const (
 	// choice, and takes narrow kernels between indicators where little can be predicted.
 	First Version = 0
 
-	// Newest is the version of new models.
-	Newest Version = 2
+	// Second does neither, and has a fit at each of Checkpoints.
+	Second Version = 2
+
+	// Newest is the version of new models. It has fewer fits, and does not try kernels that
+	// are too fine to learn from any other row.
+	Newest Version = 3
 )
 
 // Valid reports whether there is such a version.
-func (v Version) Valid() bool { return v == First || v == Newest }
+func (v Version) Valid() bool { return v == First || v == Second || v == Newest }

@@ -84,3 +84,38 @@ func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestFineKernelsAreChosenAsBefore: not to try kernels that are too fine saves evaluations
+// where rows are far from each other, and nothing else. A function of one column that
+// oscillates has a fine kernel nevertheless.
+func TestFineKernelsAreChosenAsBefore(t *testing.T) {
+	oscillating := curved(300, 2, 0)
+	oscillating.dim = 1 // each value is a row
+	oscillating.y = make([]float64, len(oscillating.x))
+	for i, x := range oscillating.x {
+		oscillating.y[i] = math.Sin(20 * x)
+	}
+	for name, test := range map[string]struct {
+		sample
+		fine, saves bool
+	}{
+		"oscillating": {oscillating, true, false},
+		"smooth":      {curved(300, 2, 0.1), false, true},
+		"wide":        {curved(300, 12, 0.1), false, false},
+		"noise":       {curved(300, 12, 30), false, true},
+	} {
+		search := func(v Version) (tuning, int) {
+			test.version = v
+			tn := newTuner(test.sample, Ones(test.dim), kernel.Gaussian{})
+			return tn.search(safeTuning), len(tn.seen)
+		}
+		before, tried := search(Second)
+		after, now := search(Newest)
+		if before != after || (after.width < narrowest) != test.fine {
+			t.Errorf("%s: %+v, and before %+v", name, after, before)
+		}
+		if now > tried || test.saves && now == tried {
+			t.Errorf("%s: %d choices are compared, and before %d", name, now, tried)
+		}
+	}
+}
