@@ -8,7 +8,7 @@ import (
 // Costs decide for another class at times, and change nothing else: no bit of what is
 // learned, and no probability.
 func TestCostsOnlyDecide(t *testing.T) {
-	s := streams[len(streams)-1]
+	s := streamOf("ridge", "costs")
 	plain := s.config
 	plain.Costs = ""
 	rows := s.rows(1550)
@@ -56,7 +56,7 @@ func TestCostsAreForClasses(t *testing.T) {
 
 // Costs by class are a part of the model, and whitespace is not.
 func TestCostsByClassAreRestored(t *testing.T) {
-	s := streams[len(streams)-1]
+	s := streamOf("ridge", "costs")
 	c := s.config
 	c.Costs = ` { "b" : 9 } `
 	l := newLearner(t, c)
