@@ -66,7 +66,7 @@ func (s *Sample) extends(c *category, j int, rows []int) bool {
 		}
 	}
 	c.columns = append(c.columns, int32(j))
-	c.thresholds = append(c.thresholds, low+(high-low)/2)
+	c.thresholds = append(c.thresholds, low+float32((high-low)/2))
 	return true
 }
 

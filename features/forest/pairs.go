@@ -166,7 +166,7 @@ func (r *residuals) pairs(all []category) []pair {
 				}
 			}
 			excess := squares/variance - freedom
-			if excess > 2*math.Sqrt(freedom*pairDoubt)+2*pairDoubt {
+			if excess > float64(2*math.Sqrt(freedom*pairDoubt))+2*pairDoubt {
 				found = append(found, pair{a, b, excess})
 			}
 		}
