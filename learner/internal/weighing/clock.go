@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// agreeing is the number of rows in succession that put the time forward by more than a
-	// half-life. One record with a wrong time, or those of one producer among others, do not.
+	// agreeing is by how many rows those that are ahead of the time by more than a half-life
+	// have to outnumber the others to put it forward. One record with a wrong time does not,
+	// nor do those of one producer among others.
 	agreeing = 8
 
 	// mostAge bounds ages, in half-lives: older rows count as much as these, 1/1,048,576.
@@ -30,15 +31,16 @@ const (
 )
 
 // Clock follows the event time of a stream: the latest time of its rows, with or without
-// labels. It never goes back. A time that is later by more than a half-life is only
-// believed if that many rows in succession have one, and then it is the earliest of them.
+// labels. It never goes back. A time that is later by more than a half-life is only believed if
+// such rows outnumber the others by agreeing, counted from when they last did not outnumber
+// them; then it is the earliest of them.
 type Clock struct {
 	halfLife float64 // seconds
 
 	now    float64 // seconds since 1970; of no meaning before began
 	began  bool
-	ahead  float64 // the earliest of the rows in succession that are ahead
-	run    int64   // how many there are
+	ahead  float64 // the earliest of the rows that are ahead
+	run    int64   // by how many they outnumber the others
 	rows   int64
 	timed  int64   // rows that had a time
 	weight float64 // of them, all together
@@ -75,7 +77,7 @@ func (c *Clock) See(time float64) {
 		return
 	}
 	if c.began && time <= c.now+c.halfLife {
-		c.now, c.run = max(c.now, time), 0
+		c.now, c.run = max(c.now, time), max(0, c.run-1)
 		return
 	}
 	if c.run == 0 || time < c.ahead {

@@ -3,6 +3,7 @@ package weighing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"reflect"
 	"testing"
 
@@ -129,7 +130,8 @@ func TestSeedDecides(t *testing.T) {
 type oracle struct {
 	halfLife float64
 	now      float64
-	times    []float64 // in succession that are ahead
+	times    []float64 // that are ahead
+	lead     int       // by how many they outnumber the others
 }
 
 func (o *oracle) weight(time float64) float64 {
@@ -137,12 +139,18 @@ func (o *oracle) weight(time float64) float64 {
 		return 1
 	}
 	if time <= o.now+o.halfLife {
-		o.times, o.now = nil, max(o.now, time)
-	} else if o.times = append(o.times, time); len(o.times) == 8 {
-		o.now = o.times[0]
-		for _, v := range o.times {
-			o.now = min(o.now, v)
+		o.now = max(o.now, time)
+		if o.lead > 0 {
+			o.lead--
 		}
+	} else {
+		o.times = append(o.times, time)
+		o.lead++
+	}
+	if o.lead == 8 {
+		o.now, o.lead = slices.Min(o.times), 0
+	}
+	if o.lead == 0 {
 		o.times = nil
 	}
 	return math.Pow(0.5, min(20, max(0, o.now-time)/o.halfLife))

@@ -129,6 +129,13 @@ func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file 
 		c.Labels = []string{label}
 	}
 	file, err = files.Open(ctx, e, path, c, decode.Schema{})
+	if err != nil && c.Time != "" {
+		untimed := c
+		untimed.Time = ""
+		if without, err := files.Open(ctx, e, path, untimed, decode.Schema{}); err == nil {
+			return nil, c, errors.Join(fmt.Errorf("%w: it has no column %s with times", errUnfit, c.Time), without.Close())
+		}
+	}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("%w, or name it in %s", err, filepath.Join(f.dir, descriptionFile))
 	}
@@ -150,10 +157,12 @@ func (c *Command) each(ctx context.Context, e *env.Env, use func(*set) error) (u
 		if err == nil {
 			s.at, s.of = i, len(f.names)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errUnfit) {
 			unread++
-		} else if err = use(s); err != nil && !errors.Is(err, errUnfit) {
-			return unread, err
+		} else if err == nil {
+			if err = use(s); err != nil && !errors.Is(err, errUnfit) {
+				return unread, err
+			}
 		}
 		if ctx.Err() != nil {
 			return unread, ctx.Err()
