@@ -3,8 +3,8 @@ package weighing
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/internal/state"
