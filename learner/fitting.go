@@ -46,7 +46,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 // it. Those of an algorithm with large mini-batches are smaller until the last fit of
 // the warm-up: not more than there were rows when the latest fit took effect.
 func (l *Learner) minibatchAt(n int64) int {
-	m, at := l.config.Minibatch, max(warmup.LatestEffect(n), warmup.EffectiveAt(warmup.Checkpoints[0]))
+	m, at := l.config.Minibatch, max(warmup.LatestEffect(n, l.checkpoints()), warmup.EffectiveAt(warmup.Checkpoints[0]))
 	for l.algorithm.SmallerEarly && m > at {
 		m = (m + 1) / 2
 	}

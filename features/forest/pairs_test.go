@@ -102,25 +102,27 @@ func encoded(f *Forest) ([]byte, []float32, int) {
 }
 
 // Only pairs that tell more together than their categories by themselves have trees: none in
-// sums of effects, in noise, or in products of numbers, whatever the random numbers.
+// sums of effects, with noise or without, in noise, or in products of numbers, whatever the random numbers.
 func TestPairsAreThoseThatDependOnEachOther(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		s, values := categorical(rng, 1250, 6, 6, 6, 6)
 		noise := tables(rng, values, 1)
-		sums, numbers, classes := slices.Clone(noise), slices.Clone(noise), s
+		sums, numbers, classes, exact := slices.Clone(noise), slices.Clone(noise), s, s
 		for i, v := range values {
 			sums[i] += 3*float64(v[0]%2) + float64(v[1])
+			exact.Targets = append(exact.Targets, float64(v[0]%3))
 			numbers[i] += 2 * float64(s.X[i*s.Dim+12])
 			classes.Targets = append(classes.Targets, float64((v[1]+v[2])%3))
 		}
-		classes.Classes = 3
+		classes.Classes, exact.Classes = 3, 3
 		for name, test := range map[string]struct {
 			s    Sample
 			want int
 		}{
 			"noise":     {s.with(noise), 0},
 			"sums":      {s.with(sums), 0},
+			"exact":     {exact, 0},
 			"numbers":   {s.with(numbers), 0},
 			"one table": {s.with(tables(rng, values, 1, [2]int{1, 2})), 1},
 			"three":     {s.with(tables(rng, values, 1, [2]int{0, 1}, [2]int{0, 3}, [2]int{1, 2})), 3},

@@ -47,11 +47,11 @@ func TakesEffect(n int64) bool {
 	return false
 }
 
-// LatestEffect returns the row after which the latest fit took effect, if it did, of n
-// rows; 0 for none.
-func LatestEffect(n int64) int {
+// LatestEffect returns the row after which the latest fit of checkpoints took effect, if it did,
+// of n rows; 0 for none.
+func LatestEffect(n int64, checkpoints []int) int {
 	at := 0
-	for _, r := range Checkpoints {
+	for _, r := range checkpoints {
 		if int64(EffectiveAt(r)) <= n {
 			at = EffectiveAt(r)
 		}
