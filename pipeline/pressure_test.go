@@ -83,7 +83,9 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 		settled = l.Seq > 1 && l2.Seq == l.Seq && fetched.Load() == ahead
 	}
 	before, n := heap(), refusals.Load()
-	const most = 6 // four are queued, one is being written, and one is learned
+	// What is being written is up to a full queue and one more, another queue waits, and one is
+	// learned.
+	const most = 2*memory.Waiting + 2
 	if l.Seq == 0 || l.Seq > most {
 		t.Errorf("%d BATCHes were learned, want at most %d", l.Seq, most)
 	}
