@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/twmb/avro"
+	"github.com/twmb/avro/ocf"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -36,8 +39,8 @@ func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
 	}
 }
 
-// A Parquet file is told by its content, and has the rows of the same JSON lines.
-func TestParquet(t *testing.T) {
+// Parquet and Avro files are told by their content, and have the rows of the same JSON lines.
+func TestFilesOfTables(t *testing.T) {
 	type row struct {
 		A float64 `parquet:"a"`
 		C string  `parquet:"c"`
@@ -51,9 +54,26 @@ func TestParquet(t *testing.T) {
 	if err := os.WriteFile(lines, []byte(`{"a":0.1,"c":"x","y":true}`+"\n"+`{"a":-2,"c":"y","y":false}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	blocks := filepath.Join(dir, "blocks")
+	var b bytes.Buffer
+	w, err := ocf.NewWriter(&b, avro.MustParse(`{"type":"record","name":"r","fields":[{"name":"a","type":"double"},{"name":"c","type":"string"},{"name":"y","type":"boolean"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []map[string]any{{"a": 0.1, "c": "x", "y": true}, {"a": -2.0, "c": "y", "y": false}} {
+		if err := w.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(blocks, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	e, c := env.New(nil, nil, io.Discard, io.Discard), decode.Config{Infer: true, Labels: []string{"y"}}
-	var rows [2][]decode.Row
-	for i, path := range []string{table, lines} {
+	var rows [3][]decode.Row
+	for i, path := range []string{table, blocks, lines} {
 		file, err := files.Open(t.Context(), e, path, c, decode.Schema{})
 		if err != nil {
 			t.Fatal(err)
@@ -63,11 +83,15 @@ func TestParquet(t *testing.T) {
 			t.Fatalf("%s: %d rows, %v", path, len(rows[i]), err)
 		}
 	}
-	if !reflect.DeepEqual(rows[0], rows[1]) {
-		t.Errorf("%v, want %v", rows[0], rows[1])
+	for i, of := range rows[:2] {
+		if !reflect.DeepEqual(of, rows[2]) {
+			t.Errorf("file %d: %v, want %v", i, of, rows[2])
+		}
 	}
 	c.Format = "csv"
-	if _, err := files.Open(t.Context(), e, table, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
-		t.Errorf("as CSV: %v", err)
+	for _, path := range []string{table, blocks} {
+		if _, err := files.Open(t.Context(), e, path, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
+			t.Errorf("%s as CSV: %v", path, err)
+		}
 	}
 }

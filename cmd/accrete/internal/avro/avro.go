@@ -13,22 +13,6 @@ import (
 // Magic is the beginning of an object container file.
 const Magic = "Obj\x01"
 
-// Is reports whether the file at path starts like an object container file. It returns false for
-// a pipe without reading from it, because the bytes would be missing for the next reader.
-func Is(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(Magic))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == Magic
-}
-
 // Lines is an io.ReadCloser of the records of a file, each a JSON object and a newline. Numbers
 // of four bytes are widened, times are RFC 3339 text, decimals numbers, bytes text, and unions
 // the value that is set. It must not be used concurrently.

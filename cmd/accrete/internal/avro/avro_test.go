@@ -73,8 +73,8 @@ func TestRecordsAreJSONLines(t *testing.T) {
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if !Is(path) {
-			t.Fatalf("%s: not recognised", c.Name())
+		if !bytes.HasPrefix(file, []byte(Magic)) {
+			t.Fatalf("%s: it does not begin with %q", c.Name(), Magic)
 		}
 		l, err := Open(path)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/avro"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -21,13 +22,13 @@ import (
 // Open opens a file of rows, or standard input for "-". Its errors say what
 // to do.
 func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
-	if path != "-" && parquet.Is(path) {
-		file, err = openLines(path, "a Parquet file", c, s, func() (io.Reader, error) { return parquet.Open(path) })
-	} else if path != "-" && avro.Is(path) {
-		file, err = openLines(path, "an Avro file", c, s, func() (io.Reader, error) { return avro.Open(path) })
-	} else if path == "-" {
+	kind := slices.IndexFunc(kinds, func(k kind) bool { return path != "-" && begins(path, k.magic) })
+	switch {
+	case kind >= 0:
+		file, err = kinds[kind].lines(path, c, s)
+	case path == "-":
 		file, err = decode.Read(interruptible(ctx, e.Stdin), "standard input", c, s)
-	} else {
+	default:
 		file, err = decode.Open(path, c, s)
 	}
 	switch {
@@ -39,12 +40,40 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 	return file, err
 }
 
-// openLines opens a file of another kind, whose rows are read as JSON.
-func openLines(path, kind string, c decode.Config, s decode.Schema, open func() (io.Reader, error)) (*decode.File, error) {
-	if c.Format != "" && c.Format != "json" {
-		return nil, fmt.Errorf("%s is %s, which is read as json: omit the format %s", path, kind, c.Format)
+// kind is a kind of file whose rows are converted to JSON lines.
+type kind struct {
+	name  string
+	magic string // its first bytes
+	open  func(path string) (io.Reader, error)
+}
+
+var kinds = []kind{
+	{"a Parquet file", parquet.Magic, func(path string) (io.Reader, error) { return parquet.Open(path) }},
+	{"an Avro file", avro.Magic, func(path string) (io.Reader, error) { return avro.Open(path) }},
+}
+
+// begins reports whether the file at path begins with magic. It returns false for a pipe without
+// reading from it, because the bytes would be missing for the next reader.
+func begins(path, magic string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
 	}
-	lines, err := open()
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(magic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == magic
+}
+
+// lines opens a file of the kind.
+func (k *kind) lines(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
+	if c.Format != "" && c.Format != "json" {
+		return nil, fmt.Errorf("%s is %s, which is read as json: omit the format %s", path, k.name, c.Format)
+	}
+	lines, err := k.open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

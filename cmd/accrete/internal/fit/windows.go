@@ -39,7 +39,7 @@ func (f *Command) validateAges() error {
 	case halfLife > 0 && f.Time == "":
 		return fmt.Errorf("--half-life: rows of a file have no timestamps: add --time COLUMN")
 	case halfLife > 0 && f.Refit:
-		return fmt.Errorf("--refit reads rows again whose ages when they were learned are gone: omit --refit or --half-life")
+		return fmt.Errorf("--refit reads the rows again, without the ages that they had when they were learned: omit --refit or --half-life")
 	case halfLife > 0 && f.Shuffle != nil:
 		return fmt.Errorf("--half-life is for rows in the order in which they came: omit --shuffle")
 	}

@@ -13,22 +13,6 @@ import (
 // Magic is the beginning of a Parquet file.
 const Magic = "PAR1"
 
-// Is reports whether the file at path starts like a Parquet file. It returns false for a pipe
-// without reading from it, because the bytes would be missing for the next reader.
-func Is(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, len(Magic))
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == Magic
-}
-
 // rowsAtOnce is the number of rows that are read at a time.
 const rowsAtOnce = 64
 

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -75,8 +74,8 @@ func TestRowsAreJSONLines(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
-	if !Is(write(t, nil)) || Is(store(t, []byte("PAR"))) || Is("none") {
-		t.Error("a file is not told by how it begins")
+	if b, err := os.ReadFile(write(t, nil)); err != nil || !bytes.HasPrefix(b, []byte(Magic)) {
+		t.Errorf("%v: a file does not begin with %q", err, Magic)
 	}
 }
 
@@ -110,23 +109,6 @@ func TestDecimalsAreBounded(t *testing.T) {
 	}
 	if _, err := read(store(t, b.Bytes())); err == nil || !strings.Contains(err.Error(), "scale of 100000") {
 		t.Error(err)
-	}
-}
-
-// A pipe is left as it is for the reader that follows.
-func TestAPipeIsNotRead(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if _, err := w.WriteString(Magic + "1"); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	is := Is(fmt.Sprintf("/dev/fd/%d", r.Fd()))
-	if rest, err := io.ReadAll(r); is || err != nil || string(rest) != Magic+"1" {
-		t.Errorf("%v, %q is left, %v", is, rest, err)
 	}
 }
 

@@ -1,0 +1,42 @@
+package files
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestFilesAreToldByTheirFirstBytes(t *testing.T) {
+	dir := t.TempDir()
+	for content, want := range map[string]bool{"PAR1": true, "PAR1...": true, "PAR": false, "": false, "a,b,y": false} {
+		path := filepath.Join(dir, "file")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if begins(path, "PAR1") != want {
+			t.Errorf("%q: want %v", content, want)
+		}
+	}
+	if begins(filepath.Join(dir, "none"), "PAR1") || begins(dir, "PAR1") {
+		t.Error("what is no file has a kind")
+	}
+}
+
+// A pipe is left as it is for the reader that follows.
+func TestAPipeIsNotRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("PAR1"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	is := begins(fmt.Sprintf("/dev/fd/%d", r.Fd()), "PAR1")
+	if rest, err := io.ReadAll(r); is || err != nil || string(rest) != "PAR1" {
+		t.Errorf("%v, %q is left, %v", is, rest, err)
+	}
+}
