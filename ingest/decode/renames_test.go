@@ -143,6 +143,7 @@ func TestAnImpossibleRenameIsAnError(t *testing.T) {
 		`"y" is the label`:                         {{"a", "y"}},
 		`"id" is the label, the key or the weight`: {{"id", "key"}},
 		`input.renames names "a" twice`:            {{"a", "c"}, {"a", "d"}},
+		`the column "a" is renamed to itself`:      {{"a", "a"}},
 		`input.renames names "c" twice`:            {{"a", "c"}, {"x", "c"}},
 		`input.renames names "x" twice`:            {{"a", "x"}, {"x", "c"}},
 		`"": want the names`:                       {{"a", ""}},

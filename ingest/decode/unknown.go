@@ -138,6 +138,9 @@ func (c Config) CheckRenames(all []Rename) error {
 		return fmt.Errorf("input.renames has %d columns: want at most %d", len(all), mostDeclared)
 	}
 	for i, r := range all {
+		if r.Column == r.Field {
+			return fmt.Errorf("input.renames: the column %s is renamed to itself: want the name of another field, or leave it out", excerpt.Quote(r.Column))
+		}
 		for _, name := range []string{r.Column, r.Field} {
 			switch {
 			case name == "" || len(name) > maxDeclared:
@@ -146,7 +149,7 @@ func (c Config) CheckRenames(all []Rename) error {
 				return fmt.Errorf("input.renames: %s is the label, the key or the weight: give its new name to input.label, input.key or input.weight", excerpt.Quote(name))
 			}
 			twice := func(o Rename) bool { return o.Column == name || o.Field == name }
-			if slices.ContainsFunc(all[:i], twice) || r.Column == r.Field {
+			if slices.ContainsFunc(all[:i], twice) {
 				return fmt.Errorf("input.renames names %s twice", excerpt.Quote(name))
 			}
 		}

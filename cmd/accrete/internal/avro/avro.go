@@ -51,15 +51,20 @@ func read(f io.ReadCloser) (*Lines, error) {
 		codecs = append(codecs, ocf.WithCodec(counted{c, &l.block}))
 	}
 	l.reader, err = ocf.NewReader(f, codecs...)
-	if err != nil {
-		return nil, fmt.Errorf("header: %w", early(err))
+	switch {
+	case isEarly(err): // garbage can have any lengths, also those of more bytes than there are
+		return nil, errors.New("header: the file ends within it: it is truncated, or not a file of Avro")
+	case err != nil:
+		return nil, fmt.Errorf("header: %w", err)
 	}
 	return l, nil
 }
 
+func isEarly(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
+
 // early returns a plain error for a file that ends early.
 func early(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+	if isEarly(err) {
 		return errors.New("the file ends early: it is truncated")
 	}
 	return err

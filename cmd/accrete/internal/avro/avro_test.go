@@ -108,8 +108,10 @@ func TestDamagedFiles(t *testing.T) {
 	if got, err := all(file[:len(file)-3]); err == nil || !strings.Contains(err.Error(), "truncated") || strings.Count(got, "\n") != 30 {
 		t.Errorf("cut in the last block: %d rows, %v", strings.Count(got, "\n"), err)
 	}
-	if _, err := all([]byte(Magic)); err == nil || !strings.Contains(err.Error(), "truncated") {
-		t.Errorf("a header alone: %v", err)
+	for _, rest := range []string{"", "garbage"} {
+		if _, err := all([]byte(Magic + rest)); err == nil || !strings.Contains(err.Error(), "header: the file ends within it: it is truncated, or not a file of Avro") {
+			t.Errorf("a header with %q: %v", rest, err)
+		}
 	}
 	var b bytes.Buffer
 	w, err := ocf.NewWriter(&b, library.MustParse(`"long"`))
