@@ -55,6 +55,11 @@ func TestDiffsOfContributingApply(t *testing.T) {
 		files[name] = imported(t, files, name)
 	}
 	overlay := overlayOf(t, files)
+	arrows := exec.Command(".ci/run", "arrows")
+	arrows.Dir, arrows.Env = root, append(os.Environ(), "GOFLAGS=-mod=readonly -overlay="+overlay)
+	if out, err := arrows.CombinedOutput(); err != nil {
+		t.Errorf(".ci/run arrows: %v\n%s", err, out)
+	}
 	for _, args := range runs {
 		c := exec.Command("go", append([]string{"test", "-count=1", "-vet=off", "-overlay", overlay}, args...)...)
 		c.Dir = root
