@@ -159,21 +159,31 @@ const (
 	leastFeatures = 256
 )
 
-// ParseEffort returns the Config.Effort for a value that configurations have: "auto", or a
-// number from 1 to MaxEffort. That of the default is 0.
+// ParseEffort returns the Config.Effort for a value that configurations have: "default", "auto",
+// or a number from 1 to MaxEffort.
 func ParseEffort(s string) (int, error) {
-	if s == "auto" {
+	switch s {
+	case "default":
+		return 0, nil
+	case "auto":
 		return AutoEffort, nil
 	}
 	n, err := strconv.Atoi(s)
-	switch {
-	case err != nil || n < 1 || n > MaxEffort:
-	case n == algorithms[0].Effort:
-		return 0, nil // which every algorithm takes
-	default:
-		return n, nil
+	if err != nil || n < 1 || n > MaxEffort {
+		return 0, fmt.Errorf("effort %q: want default, auto, or a number from 1 to %d", s, MaxEffort)
 	}
-	return 0, fmt.Errorf("effort %q: want auto, or a number from 1 to %d", s, MaxEffort)
+	return n, nil
+}
+
+// KeepEffort returns c with the effort of an existing model, was, if was has sparse inputs and
+// the default effort, and c that of models without: both were the same once.
+func (c Config) KeepEffort(was Config) Config {
+	preset := c
+	preset.Effort = 0
+	if e, err := preset.Effective(); err == nil && c.Sparse > 0 && c.Effort == algorithms[0].Effort && was.Effort == e.Effort {
+		c.Effort = 0
+	}
+	return c
 }
 
 // autoTrees is the number of trees of a forest on trial. Chosen by trial: docs/forest.md.
@@ -205,9 +215,13 @@ func (c Config) effort() int {
 func (c Config) quick() bool { return 0 < c.Effort && c.Effort < quickEffort }
 
 // withEffort returns c, of an algorithm, with its default effort as 0 and with the random
-// features that its effort is for.
+// features that its effort is for. Algorithms without an effort take that of newton, which
+// changes nothing.
 func (c Config) withEffort(a *engine.Algorithm) Config {
-	if c.Effort == a.Effort {
+	switch {
+	case c.Sparse > 0 && c.Effort == 0:
+		c.Effort = min(a.Effort, sparseEffort)
+	case c.Effort == algorithms[0].Effort && (c.Sparse == 0 || a.Effort == 0):
 		c.Effort = 0
 	}
 	if c.Effort > 0 {

@@ -53,7 +53,7 @@ type Config struct {
 	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
 	Warmup       int     `json:"warmup,omitempty"`        // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
-	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256
+	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256, with Sparse 4
 	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
 	Balance      string  `json:"balance,omitempty"`       // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class
 	HalfLife     float64 `json:"half_life,omitempty"`     // seconds of event time after which an example that is learned late counts half, see Batch.SetTime: 0 (default, never)
@@ -75,7 +75,7 @@ const (
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
 
-// sparseEffort is the default effort for rows with a sparse part, of which the random
+// sparseEffort is the default of Config.Effort for rows with a sparse part, of which the random
 // features see a projection alone. Chosen by trial.
 const sparseEffort = 4
 
@@ -135,9 +135,6 @@ func (c Config) Effective() (Config, error) {
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
-		if c.Sparse > 0 && (c.Effort == 0 || c.Effort == a.Effort) {
-			c.Effort = min(a.Effort, sparseEffort)
-		}
 		c = c.withEffort(a).suited(a)
 	}
 	c.Seed = cmp.Or(c.Seed, 1)

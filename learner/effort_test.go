@@ -2,8 +2,8 @@ package learner
 
 import "testing"
 
-func TestEffortsAreNumbersOrAuto(t *testing.T) {
-	for s, want := range map[string]int{"auto": AutoEffort, "1": 1, "8": 8, "256": 0, "1024": 1024} {
+func TestEffortsAreNumbersOrNames(t *testing.T) {
+	for s, want := range map[string]int{"default": 0, "auto": AutoEffort, "1": 1, "8": 8, "256": 256, "1024": 1024} {
 		if got, err := ParseEffort(s); err != nil || got != want {
 			t.Errorf("ParseEffort(%q) = %d, %v, want %d", s, got, err, want)
 		}
@@ -30,6 +30,12 @@ func TestEffortBoundsFeatures(t *testing.T) {
 		{Config{Effort: 8, MaxFeatures: 128}, 8, 128},
 		{Config{Effort: 1, BlockSize: 300}, 1, 300},
 		{Config{Effort: 1024}, 1024, 4096},
+		{Config{Effort: 256, Algorithm: "ridge"}, 0, 4096},
+		{Config{Sparse: 18, Mixture: true}, 4, 256},
+		{Config{Sparse: 18, Mixture: true, Effort: 8}, 8, 512},
+		{Config{Sparse: 18, Mixture: true, Effort: 256}, 256, 4096},
+		{Config{Sparse: 18, Mixture: true, Effort: 256, Algorithm: "ridge", Task: Regression}, 0, 4096},
+		{Config{Sparse: 18, Mixture: true, Effort: AutoEffort}, AutoEffort, 4096},
 		{Config{Effort: 1025}, 0, 0},
 		{Config{Effort: -2}, 0, 0},
 		{Config{Effort: 8, Algorithm: "ridge"}, 0, 0},
@@ -41,6 +47,24 @@ func TestEffortBoundsFeatures(t *testing.T) {
 			t.Errorf("%+v: no error", test.config)
 		case test.most != 0 && (err != nil || c.Effort != test.effort || c.MaxFeatures != test.most):
 			t.Errorf("%+v: effort %d, %d features, %v; want %d, %d", test.config, c.Effort, c.MaxFeatures, err, test.effort, test.most)
+		case test.most != 0:
+			if again, err := c.Effective(); err != nil || again != c {
+				t.Errorf("%+v: effective once %+v, twice %+v, %v", test.config, c, again, err)
+			}
+		}
+	}
+}
+
+// TestEffortOfSparseModelIsKept: a model from when 256 meant the default goes on with it; no
+// other effort stands for another.
+func TestEffortOfSparseModelIsKept(t *testing.T) {
+	for _, test := range []struct{ have, configured, want, sparse int }{
+		{4, 256, 4, 18}, {4, 0, 4, 18}, {256, 256, 256, 18}, {256, 0, 4, 18}, {4, 32, 32, 18}, {8, 256, 256, 18}, {4, 256, 0, 0},
+	} {
+		c := Config{Sparse: test.sparse, Mixture: true, Effort: test.configured}
+		was := Config{Sparse: test.sparse, Mixture: true, Effort: test.have}
+		if e, err := c.KeepEffort(was).Effective(); err != nil || e.Effort != test.want {
+			t.Errorf("%+v: effort %d, %v", test, e.Effort, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -124,5 +125,34 @@ func TestModelKeepsToHaveNoMonitor(t *testing.T) {
 	c := model.Config{}
 	if options, err := c.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 		t.Errorf("a model with a monitor goes on without: %v", err)
+	}
+}
+
+// A model of sparse inputs from when an effort of 256 was the default, and that is 4, goes on
+// with it; a new one has 256, and goes on with that alone.
+func TestSparseModelKeepsItsEffort(t *testing.T) {
+	of := func(effort int) model.Config {
+		return model.Config{Learner: learner.Config{Sparse: 18, Mixture: true, Effort: effort}}
+	}
+	for _, test := range []struct {
+		was, configured int
+		same            bool
+	}{{0, 256, true}, {0, 0, true}, {0, 4, true}, {0, 8, false}, {256, 256, true}, {256, 0, false}} {
+		was, now := of(test.was), of(test.configured)
+		have, err := was.Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		options, err := now.KeepReading(have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := model.SameOptions(have, options); (err == nil) != test.same {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+	created := of(256)
+	if options, err := created.KeepReading(nil); err != nil || !strings.Contains(string(options), `"effort":256`) {
+		t.Errorf("a new model has the options %s, %v", options, err)
 	}
 }
