@@ -24,6 +24,7 @@ var mixtureArithmetics = map[int]string{
 	4: "a58db8d27204afcb0c9e3905be9f9f1b",
 	5: "1b384215a85b97af0c9e3905be9f9f1b",
 	6: "32dff88da425476b25950036eeb29ef4",
+	7: "32dff88da425476b9967c67cc3b19a65",
 }
 
 // intervalArithmetics are likewise, of newton with intervals.

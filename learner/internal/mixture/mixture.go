@@ -18,9 +18,6 @@ const (
 	// the first row of all.
 	ChunkRows = 32
 
-	// mostLoss bounds the loss of a number, in the variances of the best expert.
-	mostLoss = 50
-
 	// leastShare bounds the variance of the best expert from below, as a share of that
 	// of the labels.
 	leastShare = 1e-6
@@ -315,11 +312,12 @@ func (m *Mixture) numberInputs(x []float64, j int, mean, deviation float64) {
 func bounded(v float64) float64 { return max(-mostDeviations, min(mostDeviations, v)) }
 
 // scale returns the mean of the recent labels of target j, and the standard deviation of
-// the errors of the expert whose recent ones are the least.
+// the errors of the expert whose recent ones are the least. Before the first label the mean
+// is the prediction of the mixture, with which the stacks then agree.
 func (m *Mixture) scale(j int) (mean, deviation float64) {
 	l := m.ahead.labels[3*j : 3*j+3]
 	if l[0] == 0 {
-		return 0, 1
+		return m.inner[j], 1
 	}
 	// The variance of the labels counts as if it were one error, and less and less: that
 	// the first few errors of an expert are small is luck.

@@ -3,6 +3,7 @@ package mixture
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -98,8 +99,24 @@ func (m *Mixture) updateStatic(j int) {
 	m.ahead.served[j].Update(m.staticLosses, m.staticAwake)
 }
 
-// updateNumber updates target j. Its losses are those of normal distributions with the
-// variance of the best expert.
+// tailFreedom is the number of degrees of freedom of the t distributions by which numbers are
+// judged. With a normal distribution the first jump of a series, of a hundred standard
+// deviations, leaves nothing of the weight of all experts but one, the luckiest. Chosen by trial.
+const tailFreedom = 4
+
+// tailLoss returns the loss of an error of the square root of q standard deviations: the
+// negative logarithm of the density of a t distribution, up to a constant.
+func tailLoss(q float64) float64 {
+	return float64(0.5*(tailFreedom+1)) * vec.Log1p(min(q, math.MaxFloat64)/tailFreedom)
+}
+
+// tailWeight returns how much a row counts whose error is d standard deviations, relative to
+// the parabola that tailLoss has at 0 for a normal distribution: by such weights least squares
+// become those of a t distribution (Lange, Little and Taylor 1989).
+func tailWeight(d float64) float64 { return (tailFreedom + 1) / (tailFreedom + float64(d*d)) }
+
+// updateNumber updates target j. Its losses are those of t distributions with the scale of the
+// best expert.
 func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 	r, size := m.ahead, m.targets
 	mean, deviation := m.scale(j)
@@ -108,11 +125,10 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 	if first {
 		return // nothing says how large an error is
 	}
-	half := 0.5 / deviation / deviation
 	loss := func(v float64) (loss, square float64) {
 		d := target.Bounded(v) - y
-		square = d * d
-		return min(mostLoss, float64(square*half)), square
+		z := d / deviation
+		return tailLoss(float64(z * z)), float64(d * d)
 	}
 	squares := r.squares[j*m.experts : (j+1)*m.experts]
 	for e := range m.experts {
@@ -147,7 +163,7 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 	x, one, zero := m.x[j*inputs:(j+1)*inputs], [1]float64{1}, [1]float64{}
 	for s := range stackForgetting {
 		g := [1]float64{max(-target.MaxResidual, min(target.MaxResidual, m.stackF[s][j]-bounded((y-mean)/deviation)))}
-		r.stacks[j*len(stackForgetting)+s].learn(x, g[:], one[:], zero[:], weight)
+		r.stacks[j*len(stackForgetting)+s].learn(x, g[:], one[:], zero[:], weight*tailWeight(g[0]))
 	}
 	for e := range m.experts { // the next target asks the same
 		m.awake[e] = m.awake[e] && !m.broken[e]
