@@ -31,7 +31,7 @@ var peersScript []byte
 // peers are the learners of peersScript, and usualPeers those that all stands for: the others
 // are variants, or slow.
 var (
-	peers      = []string{"linear", "arf", "amf", "hoeffding", "vw", "vw-quadratic", "vw-nn", "rff-sgd", "lightgbm"}
+	peers      = []string{"linear", "arf", "arf-moa", "amf", "hoeffding", "vw", "vw-quadratic", "vw-nn", "rff-sgd", "lightgbm"}
 	usualPeers = []string{"arf", "amf", "vw", "vw-quadratic", "lightgbm"}
 )
 

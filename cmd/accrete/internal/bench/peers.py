@@ -2,6 +2,7 @@
 """What other learners make of the files that `accrete bench` reads; bench --peers runs it.
 
     pip install river==0.26.1 vowpalwabbit==9.11.9 scikit-learn==1.9.1 lightgbm==4.7.0
+    pip install capymoa==0.15.1    # it needs Java
     peers.py DIR [--sets letter,elec] [--learners arf,vw] [--seed 1]
 
 NAME.train.csv.gz is read once, in an order that the seed draws, and judged on
@@ -16,8 +17,8 @@ import argparse, glob, gzip, importlib.metadata, json, math, os, time
 import numpy as np
 
 # The packages of the learners, and the versions that the figures in the documentation are of.
-PINNED = {"river": "0.26.1", "vowpalwabbit": "9.11.9", "scikit-learn": "1.9.1", "lightgbm": "4.7.0"}
-PACKAGE = {"vw": "vowpalwabbit", "vw-quadratic": "vowpalwabbit", "vw-nn": "vowpalwabbit", "rff-sgd": "scikit-learn", "lightgbm": "lightgbm"}
+PINNED = {"river": "0.26.1", "vowpalwabbit": "9.11.9", "scikit-learn": "1.9.1", "lightgbm": "4.7.0", "capymoa": "0.15.1"}
+PACKAGE = {"vw": "vowpalwabbit", "vw-quadratic": "vowpalwabbit", "vw-nn": "vowpalwabbit", "rff-sgd": "scikit-learn", "lightgbm": "lightgbm", "arf-moa": "capymoa"}
 
 
 def read(path):
@@ -103,6 +104,38 @@ class Sklearn:
         self.x, self.y = [], []
 
 
+class MOA:
+    """The adaptive random forest of MOA, in which trees need no scaling."""
+
+    def __init__(self, classes):
+        try:
+            from capymoa.classifier import AdaptiveRandomForestClassifier
+            from capymoa.regressor import AdaptiveRandomForestRegressor
+        except Exception as e:  # there is no Java, for example
+            raise ImportError(e)
+
+        self.classes, self.model = classes, None
+        self.forest = AdaptiveRandomForestClassifier if classes else AdaptiveRandomForestRegressor
+
+    def instance(self, x, y):
+        from capymoa.core import LabeledInstance, RegressionInstance
+        from capymoa.stream import Schema
+
+        if self.model is None:
+            names = ["x%d" % i for i in range(len(x))] + ["y"]
+            self.schema = Schema.from_custom(names, "y", {"y": [str(c) for c in range(self.classes)]} if self.classes else None)
+            self.model = self.forest(schema=self.schema, random_seed=1)
+        return (LabeledInstance if self.classes else RegressionInstance).from_array(self.schema, x, y)
+
+    def predict(self, x):
+        row = self.instance(x, 0)
+        return self.model.predict(row)
+
+    def learn(self, x, y):
+        row = self.instance(x, y)
+        self.model.train(row)
+
+
 class LightGBM:
     """Gradient-boosted trees on all training rows, on one core."""
 
@@ -133,6 +166,7 @@ def learners(classes):
         "linear": river(lambda r: getattr(r.linear_model, linear)()),
         "arf": river(lambda r: getattr(r.forest, "ARF" + kind)(seed=1)),
         "amf": river(lambda r: getattr(r.forest, "AMF" + kind)(seed=1)),
+        "arf-moa": lambda: MOA(classes),
         "hoeffding": river(lambda r: getattr(r.tree, "HoeffdingAdaptiveTree" + kind)(seed=1)),
         "vw": lambda: VW(classes, ""),
         "vw-quadratic": lambda: VW(classes, "--interactions ff"),
