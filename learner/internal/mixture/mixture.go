@@ -312,8 +312,8 @@ func (m *Mixture) numberInputs(x []float64, j int, mean, deviation float64) {
 func bounded(v float64) float64 { return max(-mostDeviations, min(mostDeviations, v)) }
 
 // scale returns the mean of the recent labels of target j, and the standard deviation of
-// the errors of the expert whose recent ones are the least. Before the first label the mean
-// is the prediction of the mixture, with which the stacks then agree.
+// the errors of the expert with the smallest recent errors. Before the first label it returns
+// the prediction of the mixture as the mean, so that the stacks predict the same.
 func (m *Mixture) scale(j int) (mean, deviation float64) {
 	l := m.ahead.labels[3*j : 3*j+3]
 	if l[0] == 0 {

@@ -104,15 +104,15 @@ func (m *Mixture) updateStatic(j int) {
 // deviations, leaves nothing of the weight of all experts but one, the luckiest. Chosen by trial.
 const tailFreedom = 4
 
-// tailLoss returns the loss of an error of the square root of q standard deviations: the
-// negative logarithm of the density of a t distribution, up to a constant.
+// tailLoss returns the loss of an error of √q standard deviations: the negative logarithm of
+// the density of a t distribution, up to a constant.
 func tailLoss(q float64) float64 {
 	return float64(0.5*(tailFreedom+1)) * vec.Log1p(min(q, math.MaxFloat64)/tailFreedom)
 }
 
-// tailWeight returns how much a row counts whose error is d standard deviations, relative to
-// the parabola that tailLoss has at 0 for a normal distribution: by such weights least squares
-// become those of a t distribution (Lange, Little and Taylor 1989).
+// tailWeight returns the weight of a row in least squares if its error is d standard
+// deviations: the slope of tailLoss divided by d. Weighted least squares then fit a t
+// distribution (Lange, Little and Taylor 1989).
 func tailWeight(d float64) float64 { return (tailFreedom + 1) / (tailFreedom + float64(d*d)) }
 
 // updateNumber updates target j. Its losses are those of t distributions with the scale of the

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNumbersAreJudgedByTDistributions: the loss of an error is the difference of logarithms
-// of densities, and the weight of a row is the slope of that loss over the one of the parabola.
+// of densities, and the weight of a row is the slope of that loss divided by the error.
 func TestNumbersAreJudgedByTDistributions(t *testing.T) {
 	of := distuv.StudentsT{Sigma: 1, Nu: tailFreedom}
 	for _, d := range []float64{0, 1e-9, 0.1, 1, 3, 100, 1e9} {
