@@ -76,7 +76,7 @@ func (c *Config) keepChoices(l learner.Config) {
 	if c.AutoMixture {
 		c.Learner.Mixture = l.Mixture
 	}
-	c.Learner.Warmup = l.Warmup
+	c.Learner.Warmup, c.Learner.Discard = l.Warmup, l.Discard
 	c.Learner = c.Learner.KeepEffort(l)
 	if c.AutoForest {
 		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs = l.Forest, l.ForestTrial, l.ForestPairs

@@ -77,6 +77,7 @@ type Options struct {
 	Forest      int    // trees whose leaves are features, too
 	ForestTrial bool   // whether the trees are discarded unless they pay
 	ForestPairs bool   // whether pairs of categories have trees, too; of a forest on trial alone
+	Discard     bool   // of newton: discard members that do not pay
 	Effort      int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Lean        bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Direction   string // direction of a step, see package descent

@@ -55,6 +55,9 @@ type newton struct {
 	credit   int64 // row visits that steps may still make
 	thin     bool  // see Thin
 
+	discarding bool  // whether members that do not pay are discarded
+	discarded  int64 // a bit for each of them
+
 	scratch scratch
 }
 
@@ -179,13 +182,16 @@ const blockSize = 64 // default: a step solves with matrices of twice that
 func newEngine(p engine.Problem) *newton {
 	effort := effort(&p)
 	p = limited(p, effort)
-	if p.Options.ForestTrial {
-		return newPlanned(p, plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting})
+	by := planOf(effort)
+	switch {
+	case p.Options.ForestTrial:
+		by = plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting}
+	case p.Options.Forest > 0:
+		by = plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting}
 	}
-	if p.Options.Forest > 0 {
-		return newPlanned(p, plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting})
-	}
-	return newPlanned(p, planOf(effort))
+	w := newPlanned(p, by)
+	w.discarding = p.Options.Discard
+	return w
 }
 
 func newPlanned(p engine.Problem, by plan) *newton {
@@ -250,6 +256,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	}
 	w.resetDiverged(nil)
 	w.judge(before)
+	w.discardMembers(before)
 	w.averageAndServe()
 }
 

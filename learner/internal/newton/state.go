@@ -26,6 +26,9 @@ func (w *newton) Save(a *state.Arrays) {
 	k, e, v := w.Head.Scores(), len(w.members), &w.window
 	w.trackers.save(a)
 	state.Put(a, "newton", fields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
+	if w.discarding {
+		state.Put(a, "members.discarded", 1, []int64{w.discarded})
+	}
 	state.Put(a, "members.intercepts", k, w.intercept)
 	state.Put(a, "members.w", e*k, w.coef)
 	if w.averaged > 0 {
@@ -58,6 +61,14 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	n := counters[fieldRows]
 	if w.Options.ForestTrial && v.Forest == nil && n >= growRows {
 		w.withoutForest()
+	}
+	if w.discarding {
+		if discarded := state.Take[int64](s, "members.discarded", 1, 1); discarded != nil {
+			w.withoutDiscarded(s, discarded[0])
+		}
+		if s.Err != nil {
+			return
+		}
 	}
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)

@@ -205,6 +205,7 @@ func (w *newton) resetDiverged(coef []float64) {
 			continue
 		}
 		w.forest.reset(m)
+		w.discarded |= keepsAll
 		for i := m * k; i < len(w.coef); i += e * k {
 			clear(w.coef[i : i+k])
 		}

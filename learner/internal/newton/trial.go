@@ -1,9 +1,6 @@
 package newton
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // trials are the rows of the window at which a forest on trial is discarded, unless the best
 // member with leaves has less than a share of the loss of the best without. At the first one
@@ -61,45 +58,19 @@ func (w *newton) pays(share float64) bool {
 
 // discardForest discards the trees, and with them the members that have leaves. The others
 // continue as they are.
-func (w *newton) discardForest() {
-	k, n, e := w.Head.Scores(), w.Head.Parts(), len(w.members)
-	stays := func(m int) bool { return w.members[m].rho == 1 }
-	f := keepGroups(w.window.scores(e*k), k, e, stays)
-	losses := slices.Concat(keepGroups(w.loss[:e*n], n, e, stays), keepGroups(w.loss[e*n:], n, w.averaged, stays))
-	w.coef, w.intercept, w.loss = keepGroups(w.coef, k, e, stays), keepGroups(w.intercept, k, e, stays), losses
-	w.averageCoef, w.averageIntercept = keepGroups(w.averageCoef, k, w.averaged, stays), keepGroups(w.averageIntercept, k, w.averaged, stays)
-	w.withoutForest()
-	w.window.setScores(f, len(w.members)*k)
-	for i := range w.grams {
-		w.grams[i].factors = w.grams[i].factors[:0] // of other penalties
-	}
-}
+func (w *newton) discardForest() { w.keep(w.withoutLeaves()) }
 
-// withoutForest makes w one of members without leaves.
+// withoutForest makes w, which has nothing yet, one of members without leaves.
 func (w *newton) withoutForest() {
-	members, averaged := w.members, w.averaged
-	w.members, w.averaged = nil, 0
-	for m, who := range members {
-		if who.rho < 1 {
-			continue
-		}
-		w.members = append(w.members, who)
-		if m < averaged {
-			w.averaged++
-		}
-	}
-	w.factorOf, w.factors = sharedFactors(w.members)
-	w.forest = w.newLeaves()
+	w.plan = w.plan.of(w.withoutLeaves())
+	w.replanned()
 }
 
-// keepGroups returns those of the groups of k numbers that stay, where v repeats count
-// groups.
-func keepGroups(v []float64, k, count int, stays func(int) bool) []float64 {
-	var kept []float64
-	for i := 0; i < len(v); i += k {
-		if stays(i / k % count) {
-			kept = append(kept, v[i:i+k]...)
-		}
+// withoutLeaves returns of each member whether it has no leaves.
+func (w *newton) withoutLeaves() []bool {
+	stays := make([]bool, len(w.members))
+	for m, who := range w.members {
+		stays[m] = who.rho == 1
 	}
-	return kept
+	return stays
 }

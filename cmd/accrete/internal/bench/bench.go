@@ -137,7 +137,7 @@ func (c *Command) priced(s *set) error {
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
 	halfLife, _ := config.ParseHalfLife(c.HalfLife) // checked before
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Balance: c.Balance, HalfLife: halfLife, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Balance: c.Balance, HalfLife: halfLife, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup, Discard: true}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}

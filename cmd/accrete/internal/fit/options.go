@@ -137,7 +137,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Balance: f.Balance, HalfLife: halfLife, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Balance: f.Balance, HalfLife: halfLife, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Discard: true, Targets: len(f.Label),
 	}
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)

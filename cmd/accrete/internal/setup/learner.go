@@ -41,6 +41,7 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		NormalScores: c.Learner.NormalScores == "auto",
 		Sparse:       c.Input.Sparse,
 		Warmup:       learner.NewestWarmup,
+		Discard:      true,
 		Kernel:       c.Learner.Kernel,
 		Metric:       metric,
 		Sampling:     c.Learner.Sampling,

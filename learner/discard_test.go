@@ -1,0 +1,71 @@
+package learner
+
+import "testing"
+
+// discarding is a model whose members are discarded where they do not pay.
+var discarding = Config{Algorithm: "newton", Discard: true, Effort: 64, BlockSize: 16, MaxFeatures: 64}
+
+// membersOf returns the number of members in the State of a model of some classes.
+func membersOf(s State, classes int) int {
+	for _, a := range s.Resuming {
+		if a.Name == "members.w" {
+			return a.Shape[1] / classes
+		}
+	}
+	return 0
+}
+
+// Members that do not pay with many classes are discarded, also those that a discarded forest
+// leaves, and none with few classes. A Learner that is restored before or after continues to the
+// same bits, which are pinned.
+func TestMembersThatDoNotPayAreDiscarded(t *testing.T) {
+	trial := discarding
+	trial.Forest, trial.ForestTrial, trial.Effort = 16, true, 16
+	for _, test := range []struct {
+		name, want       string
+		config           Config
+		columns, classes int
+		before, members  int // that remain
+		rows             []int
+	}{
+		{"six classes", "", discarding, 3, 6, 4, 3, []int{2000, 2040, 2060, 2300}},
+		{"four classes", "", discarding, 3, 4, 4, 4, []int{2040, 2060}},
+		{"after a forest", "", trial, 12, 6, 6, 3, []int{4090, 4100, 4300}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := trialRows(test.columns, func(x []float64) Label {
+				sum := 0.0
+				for _, v := range x {
+					sum += v
+				}
+				return Label{Task: Classification, Class: int(60+sum) % test.classes}
+			})
+			l, at := newLearner(t, test.config), 0
+			restored, err := restore(test.config, l.State())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range test.rows {
+				learn(l, b.Slice(at, n), 500)
+				learn(restored, b.Slice(at, n), 333)
+				if got, want := hash(restored.State()), hash(l.State()); got != want {
+					t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
+				}
+				if restored, err = restore(test.config, l.State()); err != nil {
+					t.Fatalf("row %d: %v", n, err)
+				}
+				want := test.before
+				if at = n; n > 4096 || n > 2048 && test.config.Forest == 0 {
+					want = test.members
+				}
+				if got := membersOf(l.State(), test.classes); got != want {
+					t.Errorf("row %d: %d members, want %d", n, got, want)
+				}
+			}
+			if got := hash(l.State()); got != test.want {
+				t.Errorf("the state's hash is %s, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package newton
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// discards are the rows of the window at which members that do not pay are discarded, of those
+// that learn from the whole window; the others follow changes that may yet come. Until the last
+// one, members with a smaller penalty than the best one stay: with more rows they become better.
+// Chosen by trial: docs/algorithms.md has the losses.
+var discards = [...]int{2048, 4096, 8000}
+
+const (
+	// discardScores is the least number of scores of a model that discards members: with fewer
+	// a step costs little more for each member.
+	discardScores = 5
+
+	// discardGap is the decayed loss of a member above that of the best one at which it is
+	// discarded: its share in the mixture is exp(-discardGap). Chosen by trial.
+	discardGap = 100
+
+	// keepsAll is the bit of newton.discarded that forbids further discards: a member has been
+	// reset, after which its loss is of fewer rows than those of others.
+	keepsAll = 1 << 32
+)
+
+// discardMembers discards the members that do not pay, with the mini-batch that brings the
+// window, which had some rows before it, to those of discards.
+func (w *newton) discardMembers(before int) {
+	rows, k := w.window.rows, w.Head.Scores()
+	at := slices.IndexFunc(discards[:], func(n int) bool { return before < n && n <= rows })
+	if !w.discarding || at < 0 || k < discardScores || !w.Head.Probabilities() || w.Head.Parts() > 1 || len(w.forest.members) > 0 || w.discarded&keepsAll != 0 {
+		return
+	}
+	last := rows >= discards[len(discards)-1]
+	best, of := w.bestMember()
+	stays := make([]bool, len(w.members))
+	for m, who := range w.members {
+		stays[m] = !who.whole() || w.lossOf(m) <= best+discardGap || !last && who.lambda <= w.members[of].lambda
+	}
+	for m, original := range w.remaining() {
+		if !stays[m] {
+			w.discarded |= 1 << original
+		}
+	}
+	if slices.Contains(stays, false) {
+		w.keep(stays)
+	}
+}
+
+// lossOf returns the loss of a member or its average, whichever has less.
+func (w *newton) lossOf(m int) float64 {
+	if m < w.averaged {
+		return min(w.loss[m], w.loss[len(w.members)+m])
+	}
+	return w.loss[m]
+}
+
+// bestMember returns the least loss of the members that learn from the whole window, and its
+// member.
+func (w *newton) bestMember() (least float64, of int) {
+	least = math.Inf(1)
+	for m, who := range w.members {
+		if l := w.lossOf(m); who.whole() && l < least {
+			least, of = l, m
+		}
+	}
+	return least, of
+}
+
+// whole reports whether the member learns from all rows of the window.
+func (m member) whole() bool { return m.rows >= windowRows }
+
+// remaining returns the numbers that the members had before any was discarded.
+func (w *newton) remaining() []int {
+	var of []int
+	for m := 0; len(of) < len(w.members); m++ {
+		if w.discarded>>m&1 == 0 {
+			of = append(of, m)
+		}
+	}
+	return of
+}
+
+// withoutDiscarded makes w, which has nothing yet, one without the members that a State says
+// are discarded.
+func (w *newton) withoutDiscarded(s *state.Reader, discarded int64) {
+	all := int64(1)<<len(w.members) - 1
+	s.Require(discarded >= 0 && discarded&^(all|keepsAll) == 0 && discarded&all != all, "members %b of %d are discarded", discarded, len(w.members))
+	if s.Err != nil {
+		return
+	}
+	stays := make([]bool, len(w.members))
+	for m := range stays {
+		stays[m] = discarded>>m&1 == 0
+	}
+	w.discarded = discarded
+	w.plan = w.plan.of(stays)
+	w.replanned()
+}
+
+// keep discards the members that do not stay. The others continue as they are.
+func (w *newton) keep(stays []bool) {
+	k, n, e := w.Head.Scores(), w.Head.Parts(), len(w.members)
+	f := keepGroups(w.window.scores(e*k), k, stays)
+	averages := stays[:w.averaged]
+	w.loss = slices.Concat(keepGroups(w.loss[:e*n], n, stays), keepGroups(w.loss[e*n:], n, averages))
+	w.coef, w.intercept = keepGroups(w.coef, k, stays), keepGroups(w.intercept, k, stays)
+	w.averageCoef, w.averageIntercept = keepGroups(w.averageCoef, k, averages), keepGroups(w.averageIntercept, k, averages)
+	w.plan = w.plan.of(stays)
+	w.replanned()
+	w.window.setScores(f, len(w.members)*k)
+	for i := range w.grams {
+		w.grams[i].factors = w.grams[i].factors[:0] // of other penalties
+	}
+}
+
+// of returns the plan of the members that stay.
+func (p plan) of(stays []bool) plan {
+	q := p
+	q.members, q.averaged = nil, 0
+	for m, who := range p.members {
+		if !stays[m] {
+			continue
+		}
+		q.members = append(q.members, who)
+		if m < p.averaged {
+			q.averaged++
+		}
+	}
+	return q
+}
+
+// replanned adapts w to other members.
+func (w *newton) replanned() {
+	w.factorOf, w.factors = sharedFactors(w.members)
+	w.forest = w.newLeaves()
+}
+
+// keepGroups returns those of the groups of k numbers that stay, where v repeats len(stays)
+// groups.
+func keepGroups(v []float64, k int, stays []bool) []float64 {
+	var kept []float64
+	for i := 0; i < len(v); i += k {
+		if stays[i/k%len(stays)] {
+			kept = append(kept, v[i:i+k]...)
+		}
+	}
+	return kept
+}
