@@ -31,6 +31,17 @@ func Dot(x, y []float64) float64 {
 	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
+// Dots sets dst to the Dot of x with each row of w.
+func Dots(dst, x, w []float64) {
+	n := len(x)
+	w = w[:len(dst)*n]
+	if n == 0 || len(dst) == 0 || !dotsVectors(dst, x, w) {
+		for i := range dst {
+			dst[i] = Dot(x, w[i*n:(i+1)*n])
+		}
+	}
+}
+
 // Axpy computes y[i] += a*x[i], with the product rounded. It panics if y is shorter than x.
 func Axpy(a float64, x, y []float64) {
 	y = y[:len(x)]

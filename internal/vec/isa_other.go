@@ -43,3 +43,5 @@ func addSlotsVectors([]float64, []float32, []uint32, []float32, uint32) bool { r
 func stepSlotsVectors(_, _, _ []float32, _ []uint32, _ []float32, _ []float64, _ uint32, _, _ float64) bool {
 	return false
 }
+
+func dotsVectors(dst, x, w []float64) bool { return false }

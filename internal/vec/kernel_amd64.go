@@ -208,6 +208,11 @@ func product512(dim int, x *float32, w *float32, t *float32)
 //go:noescape
 func product2(dim int, x *float32, w *float32, t *float32)
 
+// eachDot512 is dst[i] = Dot(x, w[i]), for i < rows, each of n numbers.
+//
+//go:noescape
+func eachDot512(rows int, n int, x *float64, w *float64, dst *float64)
+
 // widen512 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape

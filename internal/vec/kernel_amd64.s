@@ -20575,6 +20575,49 @@ turnsD:
 	VZEROUPPER
 	RET
 
+// func eachDot512(rows int, n int, x *float64, w *float64, dst *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·eachDot512(SB), NOSPLIT, $0-40
+	PCALIGN $0x40
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    dst+32(FP), SI
+
+row:
+	VPXORD Z0, Z0, Z0
+	MOVQ   DX, DI
+	MOVQ   CX, R8
+
+vector:
+	MOVQ          $+8, R10
+	CMPQ          R8, R10
+	CMOVQLT       R8, R10
+	SUBQ          R10, R8
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVB         R9, K1
+	VMOVUPD.Z     (DI), K1, Z1
+	VMULPD.Z      (BX), Z1, K1, Z1
+	VADDPD        Z1, Z0, K1, Z0
+	ADDQ          $0x40, DI
+	LEAQ          (BX)(R10*8), BX
+	TESTQ         R8, R8
+	JNZ           vector
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (SI)
+	ADDQ          $0x08, SI
+	DECQ          AX
+	JNZ           row
+	VZEROUPPER
+	RET
+
 // func widen512(n int, f *float32, dst *float64)
 // Requires: AVX, AVX512F
 TEXT ·widen512(SB), NOSPLIT, $0-24

@@ -103,3 +103,11 @@ func stepSlotsVectors(coef, squares, largest []float32, columns []uint32, values
 	stepSlots512(len(columns), len(g), int(mask), &columns[0], &values[0], &largest[0], &coef[0], &squares[0], &g[0], &sizes[0])
 	return true
 }
+
+func dotsVectors(dst, x, w []float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	eachDot512(len(dst), len(x), &x[0], &w[0], &dst[0])
+	return true
+}

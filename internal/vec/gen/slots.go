@@ -12,8 +12,9 @@ func slots() {
 	stepSlots512()
 }
 
-// firstBits sets a mask to the first of n elements, at most 8, and n to what is left.
-func firstBits(n Register, mask Register) {
+// firstBits sets a mask to the first of n elements, at most 8, and n to what is left. It
+// returns how many those are.
+func firstBits(n Register, mask Register) Register {
 	bits, c := GP64(), GP64()
 	MOVQ(I32(8), c)
 	CMPQ(n, c)
@@ -22,6 +23,7 @@ func firstBits(n Register, mask Register) {
 	MOVQ(I32(-1), bits)
 	BZHIQ(c, bits, bits)
 	KMOVB(bits.As32(), mask)
+	return c
 }
 
 // addSlots512 fuses its products, which are exact.
