@@ -26547,19 +26547,37 @@ column:
 	RET
 
 // func stepSlots512(n int, k int, mask int, columns *uint32, values *float32, largest *float32, coef *float32, squares *float32, slope *float64, sizes *float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·stepSlots512(SB), NOSPLIT, $8-80
-	PCALIGN      $0x40
-	MOVQ         n+0(FP), AX
-	MOVQ         k+8(FP), CX
-	MOVQ         mask+16(FP), DX
-	MOVQ         columns+24(FP), BX
-	MOVQ         values+32(FP), SI
-	MOVQ         largest+40(FP), DI
-	MOVQ         coef+48(FP), R8
-	MOVQ         squares+56(FP), R9
-	MOVQ         slope+64(FP), R10
-	MOVQ         sizes+72(FP), R11
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    k+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    columns+24(FP), BX
+	MOVQ    values+32(FP), SI
+	MOVQ    largest+40(FP), DI
+	MOVQ    coef+48(FP), R8
+	MOVQ    squares+56(FP), R9
+	MOVQ    slope+64(FP), R10
+	MOVQ    sizes+72(FP), R11
+	XORQ    R12, R12
+
+ahead:
+	MOVL  (BX)(R12*4), R13
+	ANDQ  DX, R13
+	IMULQ CX, R13
+	LEAQ  (R9)(R13*4), R14
+	LEAQ  (R14)(CX*4), R13
+
+cacheLine:
+	PREFETCHT0   (R14)
+	ADDQ         $0x40, R14
+	CMPQ         R14, R13
+	JLT          cacheLine
+	PREFETCHT0   -4(R13)
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          ahead
 	VBROADCASTSD (R11), Z4
 	VPXORD       Z5, Z5, Z5
 

@@ -85,6 +85,23 @@ func stepSlots512() {
 	left, slot, p := GP64(), GP64(), GP64()
 	z, most, high, low, rate, zero := zmm[0], zmm[1], zmm[2], zmm[3], zmm[4], zmm[5]
 	d, sum, w := zmm[6], zmm[7], zmm[8]
+	// All slots are on their way from memory before the first is needed.
+	XORQ(left, left)
+	Label("ahead")
+	MOVL(Mem{Base: columns, Index: left, Scale: 4}, slot.As32())
+	ANDQ(mask, slot)
+	IMULQ(k, slot)
+	LEAQ(Mem{Base: squares, Index: slot, Scale: 4}, p)
+	LEAQ(Mem{Base: p, Index: k, Scale: 4}, slot)
+	Label("cacheLine")
+	PREFETCHT0(at(p, 0))
+	ADDQ(Imm(64), p)
+	CMPQ(p, slot)
+	JLT(LabelRef("cacheLine"))
+	PREFETCHT0(at(slot, -4))
+	INCQ(left)
+	CMPQ(left, n)
+	JLT(LabelRef("ahead"))
 	VBROADCASTSD(at(sizes, 0), rate)
 	VPXORD(zero, zero, zero)
 	Label("column")
