@@ -19,18 +19,21 @@ func membersOf(s State, classes int) int {
 // leaves, and none with few classes. A Learner that is restored before or after continues to the
 // same bits, which are pinned.
 func TestMembersThatDoNotPayAreDiscarded(t *testing.T) {
+	repeated := func(sum float64) int { return int(60 + sum) }
+	ordered := func(sum float64) int { return min(5, max(0, int(3+sum/2))) } // as in no leaf
 	trial := discarding
 	trial.Forest, trial.ForestTrial, trial.Effort = 16, true, 16
 	for _, test := range []struct {
 		name, want       string
 		config           Config
 		columns, classes int
-		before, members  int // that remain
+		label            func(sum float64) int // of the columns
+		before, members  int                   // that remain
 		rows             []int
 	}{
-		{"six classes", "", discarding, 3, 6, 4, 3, []int{2000, 2040, 2060, 2300}},
-		{"four classes", "", discarding, 3, 4, 4, 4, []int{2040, 2060}},
-		{"after a forest", "", trial, 12, 6, 6, 3, []int{4090, 4100, 4300}},
+		{"six classes", "73d3fed6c32b7862", discarding, 3, 6, repeated, 4, 3, []int{2000, 2040, 2060, 2300}},
+		{"four classes", "6b627960b93e323b", discarding, 3, 4, repeated, 4, 4, []int{2040, 2060}},
+		{"after a forest", "f2e52de0cf12503b", trial, 12, 6, ordered, 6, 2, []int{4090, 4100, 4300}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +42,7 @@ func TestMembersThatDoNotPayAreDiscarded(t *testing.T) {
 				for _, v := range x {
 					sum += v
 				}
-				return Label{Task: Classification, Class: int(60+sum) % test.classes}
+				return Label{Task: Classification, Class: test.label(sum) % test.classes}
 			})
 			l, at := newLearner(t, test.config), 0
 			restored, err := restore(test.config, l.State())

@@ -64,7 +64,8 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 }
 
 // A model without a mixture goes on without, and one with it goes on with it, unless another
-// is configured. The same holds for normal scores and a forest, and the version of the warm-up never changes.
+// is configured. The same holds for normal scores and a forest, and the
+// version of the warm-up, and whether members are discarded, never change.
 func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 	choices := map[string]func(bool) learner.Config{
 		"mixture": func(is bool) learner.Config { return learner.Config{Mixture: is} },
@@ -74,6 +75,7 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 			}
 			return learner.Config{}
 		},
+		"discards":      func(is bool) learner.Config { return learner.Config{Discard: is} },
 		"normal scores": func(is bool) learner.Config { return learner.Config{NormalScores: is} },
 		"forest": func(is bool) learner.Config {
 			if is {
@@ -92,7 +94,7 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 			if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner != of(was) {
 				t.Errorf("%s: a model with %v goes on with %+v: %v", name, was, auto.Learner, err)
 			}
-			if name == "warm-up" { // which nobody configures
+			if name == "warm-up" || name == "discards" { // which nobody configures
 				continue
 			}
 			other := model.Config{Learner: of(!was)}

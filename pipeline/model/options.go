@@ -44,8 +44,8 @@ func (c Config) Options() ([]byte, error) {
 // columns, and rejects missing values; one from before objects and lists were columns by
 // path rejects these; one from before renamed columns were recognised misses them; one from before inputs were monitored has no monitor, unless another
 // than the default is configured; one without a mixture has none unless one is configured, and
-// one without normal scores, or without a forest, has none. The version of the warm-up is that
-// of the model. A model with sparse inputs and the default effort keeps it if 256 is configured.
+// one without normal scores, or without a forest, has none. The version of the warm-up, and
+// whether members are discarded, are those of the model. A model with sparse inputs and the default effort keeps it if 256 is configured.
 // It returns the options that c has then.
 func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {

@@ -96,6 +96,9 @@ var ways = map[string]*way{
 	"newton.pairMembers":      paired,
 	"newton.pairShares":       paired,
 	"newton.trialScores":      onTrial,
+	"newton.discards":         discarding,
+	"newton.discardScores":    discarding,
+	"newton.discardGap":       discarding,
 	"learner.autoTrees":       onTrial,
 	"newton.FullEffort":       {config: learner.Config{Algorithm: "newton", Effort: 64}},
 	"newton.mixedEffort":      lessEffort,
@@ -143,6 +146,7 @@ var (
 	rated       = &way{config: learner.Config{Algorithm: "all", Direction: "rate"}}
 	forest      = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
 	onTrial     = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true}}
+	discarding  = &way{config: learner.Config{Algorithm: "newton", Discard: true}}
 	paired      = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true, ForestPairs: true}}
 	lessEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
 	autoEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
