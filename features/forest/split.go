@@ -25,18 +25,26 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 			if w.constant.has(number) {
 				continue
 			}
-			c, varies := w.draw(rows, number, u)
-			if !varies {
+			low, high := w.extent(rows, number)
+			if low >= high {
 				w.constant.add(number)
 				continue
 			}
-			purity, valid := w.divided(rows, c, total)
-			if !valid {
-				continue
+			used := false
+			for range w.draws {
+				c := candidate{number, between(low, high, u)}
+				if purity, valid := w.divided(rows, c, total); valid {
+					used = true
+					if purity > most {
+						most, ok, best = purity, true, c
+					}
+				}
+				if w.draws > 1 {
+					u = w.uniform()
+				}
 			}
-			wanted--
-			if purity > most {
-				most, ok, best = purity, true, c
+			if used {
+				wanted--
 			}
 		}
 		if wanted < min((d+1)/2, maxSplits) {
@@ -46,18 +54,21 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	return best, ok
 }
 
-// draw returns a split of rows in a column, at the threshold between their values that has
-// the share u of them below it. It returns false if these are all equal.
-func (w *worker) draw(rows []int32, number int32, u float64) (c candidate, varies bool) {
-	low, high := w.low[number], w.high[number]
-	if len(rows) < len(w.growth.rows) {
-		low, high = extent(w.columns[number], rows)
+// extent returns the smallest and the largest value of the rows in a column.
+func (w *worker) extent(rows []int32, number int32) (low, high float32) {
+	if len(rows) == len(w.growth.rows) {
+		return w.low[number], w.high[number]
 	}
+	return extent(w.columns[number], rows)
+}
+
+// between returns the threshold that has the share u of the range [low, high] below it.
+func between(low, high float32, u float64) float32 {
 	threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
 	if threshold >= high {
-		threshold = low
+		return low
 	}
-	return candidate{number, threshold}, low < high
+	return threshold
 }
 
 // extent returns the smallest and the largest value of the rows of a column.

@@ -143,6 +143,7 @@ var (
 	forest      = &way{config: learner.Config{Algorithm: "newton", Forest: 32}}
 	onTrial     = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true}}
 	paired      = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true, ForestPairs: true}}
+	regrown     = &way{config: learner.Config{Algorithm: "newton", Forest: 100, ForestTrial: true, ForestRegrow: true}}
 	lessEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: 16}}
 	autoEffort  = &way{config: learner.Config{Algorithm: "newton", Effort: learner.AutoEffort}}
 	calibration = &way{config: learner.Config{Algorithm: "newton", Mixture: true}, sets: classified, measure: newCalibrated}
