@@ -53,7 +53,7 @@ func (c Config) validate() error {
 	case c.noveltyError(a) != nil:
 		return c.noveltyError(a)
 	case !warmup.Version(c.Warmup).Valid():
-		return fmt.Errorf("warmup %d: want 0, %d or %d", c.Warmup, warmup.Second, NewestWarmup)
+		return fmt.Errorf("warmup %d: want 0, or %d to %d", c.Warmup, warmup.Second, NewestWarmup)
 	case c.Folds != 0 && (c.Folds < 2 || c.Folds > maxFolds):
 		return fmt.Errorf("folds %d: want 0 (none), or 2 to %d", c.Folds, maxFolds)
 	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:

@@ -20,7 +20,9 @@ func (l *Learner) adopt(f warmup.Fit) {
 	if l.head.Task == Classification {
 		prior = l.priors(prior[:0])
 	}
-	l.engine = l.algorithm.New(l.problem(prior))
+	p := l.problem(prior)
+	p.Before = l.engine
+	l.engine = l.algorithm.New(p)
 	l.startPosterior(prior)
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.linearScores())
 	l.pending.Clear()

@@ -25,6 +25,10 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
 		{"five classes, third version", "52499615056eea04", Config{Warmup: 3, BlockSize: 8, MaxFeatures: 32}, five},
+		{"regression, fourth version", "df1fc4d1321713eb", Config{Warmup: 4, Algorithm: "ridge", MaxFeatures: 32, NormalScores: true}, func(x []float64) Label {
+			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
+		}},
+		{"five classes, fourth version", "de03e391d2ffe04c", Config{Warmup: 4, BlockSize: 8, MaxFeatures: 32}, five},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		l := newWhole(t, test.config)

@@ -246,7 +246,9 @@ func (l *Learner) scorePending() {
 }
 
 func (l *Learner) problem(prior []float64) engine.Problem {
-	return engine.Problem{Options: l.config.options(), Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior}
+	o := l.config.options()
+	o.Warming = warmup.Version(l.config.Warmup) >= warmup.Newest && l.labelled < int64(warmup.EffectiveAt(warmup.LastCheckpoint))
+	return engine.Problem{Options: o, Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior}
 }
 
 // step learns the pending rows, a whole mini-batch.

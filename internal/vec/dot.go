@@ -1,5 +1,7 @@
 package vec
 
+import "math"
+
 // Dot returns the sum of x[i]*y[i] in a fixed order: lane l of 8 adds the products
 // l, l+8, l+16, ..., each rounded, one by one, and the lanes are added l and
 // l+4 first, then l and l+2, then l and l+1. It panics if y is shorter than x.
@@ -29,6 +31,17 @@ func Dot(x, y []float64) float64 {
 	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
+// Dots sets dst to the Dot of x with each row of w.
+func Dots(dst, x, w []float64) {
+	n := len(x)
+	w = w[:len(dst)*n]
+	if n == 0 || len(dst) == 0 || !dotsVectors(dst, x, w) {
+		for i := range dst {
+			dst[i] = Dot(x, w[i*n:(i+1)*n])
+		}
+	}
+}
+
 // Axpy computes y[i] += a*x[i], with the product rounded. It panics if y is shorter than x.
 func Axpy(a float64, x, y []float64) {
 	y = y[:len(x)]
@@ -37,5 +50,57 @@ func Axpy(a float64, x, y []float64) {
 	}
 	for i, v := range x {
 		y[i] += float64(a * v)
+	}
+}
+
+// AddSlots adds values[i] times the slot of columns[i] to f, for all i in order. Slots are rows
+// of len(f) numbers of coef, 2ⁿ of them; that of a column has its low bits as a number.
+func AddSlots(f []float64, coef []float32, columns []uint32, values []float32) {
+	k, mask := slots(len(coef), len(f))
+	values = values[:len(columns)]
+	if len(values) == 0 || addSlotsVectors(f, coef, columns, values, mask) {
+		return
+	}
+	for i, c := range columns {
+		v, at := float64(values[i]), int(c&mask)*k
+		for j, w := range coef[at : at+k] {
+			f[j] += float64(float64(w) * v)
+		}
+	}
+}
+
+// slots returns the size of the slots and the mask of their numbers.
+func slots(n, size int) (k int, mask uint32) {
+	if size < 1 || n < size || n%size != 0 || n/size&(n/size-1) != 0 {
+		panic("vec: the number of slots is not a power of 2")
+	}
+	return size, uint32(n/size - 1)
+}
+
+// StepSlots takes a step of AdaGrad (Duchi, Hazan and Singer 2011) along the gradient g of
+// scores in the slots of the columns of a row, as in AddSlots. The columns are divided by the
+// largest of their values, one for each slot. squares are the sums of squared gradients, and
+// the magnitude of no coefficient becomes more than bound divided by the largest value.
+func StepSlots(coef, squares, largest []float32, columns []uint32, values []float32, g []float64, rate, bound float64) {
+	k, mask := slots(len(coef), len(g))
+	values, squares, largest = values[:len(columns)], squares[:len(coef)], largest[:len(coef)/k]
+	if len(values) == 0 || k > 1 && stepSlotsVectors(coef, squares, largest, columns, values, g, mask, rate, bound) {
+		return
+	}
+	for i, c := range columns {
+		slot := int(c & mask)
+		most := float64(largest[slot])
+		z, high := float64(values[i])/most, bound/most
+		for j, r := range g {
+			d := float64(r * z)
+			at := slot*k + j
+			sum := float64(float32(float64(squares[at]) + float64(d*d)))
+			if !(sum > 0) {
+				continue // the square is too small to be a number
+			}
+			squares[at] = float32(sum)
+			w := float64(coef[at]) - float64(rate*d)/float64(math.Sqrt(sum)*most)
+			coef[at] = float32(max(-high, min(high, w)))
+		}
 	}
 }

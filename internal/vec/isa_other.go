@@ -37,3 +37,11 @@ func towardsVectors(to, from []float64, share float64) bool { return false }
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
 	return false
 }
+
+func addSlotsVectors([]float64, []float32, []uint32, []float32, uint32) bool { return false }
+
+func stepSlotsVectors(_, _, _ []float32, _ []uint32, _ []float32, _ []float64, _ uint32, _, _ float64) bool {
+	return false
+}
+
+func dotsVectors(dst, x, w []float64) bool { return false }

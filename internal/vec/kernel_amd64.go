@@ -208,6 +208,11 @@ func product512(dim int, x *float32, w *float32, t *float32)
 //go:noescape
 func product2(dim int, x *float32, w *float32, t *float32)
 
+// eachDot512 is dst[i] = Dot(x, w[i]), for i < rows, each of n numbers.
+//
+//go:noescape
+func eachDot512(rows int, n int, x *float64, w *float64, dst *float64)
+
 // widen512 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape
@@ -415,6 +420,22 @@ func mixRows512(rows int, k int, models int, averages int, coef *float64, averag
 //
 //go:noescape
 func towards512(n int, share float64, to *float64, from *float64)
+
+// addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
+//
+//go:noescape
+func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
+
+// stepSlots512 is, for i = 0, 1, ..., n-1, with s = columns[i]&mask, of slots of k numbers, for j < k,
+// with the numbers rate, bound of sizes,
+//
+//	d = slope[j] * (values[i]/largest[s]), squares[s][j] = float32(squares[s][j] + d*d)
+//	coef[s][j] = float32(within bound/largest[s]: coef[s][j] - rate*d/(sqrt(squares[s][j])*largest[s]))
+//
+// where squares[s][j] is above 0 then.
+//
+//go:noescape
+func stepSlots512(n int, k int, mask int, columns *uint32, values *float32, largest *float32, coef *float32, squares *float32, slope *float64, sizes *float64)
 
 // hadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
 //

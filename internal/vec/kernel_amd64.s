@@ -20575,6 +20575,49 @@ turnsD:
 	VZEROUPPER
 	RET
 
+// func eachDot512(rows int, n int, x *float64, w *float64, dst *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·eachDot512(SB), NOSPLIT, $0-40
+	PCALIGN $0x40
+	MOVQ    rows+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    dst+32(FP), SI
+
+row:
+	VPXORD Z0, Z0, Z0
+	MOVQ   DX, DI
+	MOVQ   CX, R8
+
+vector:
+	MOVQ          $+8, R10
+	CMPQ          R8, R10
+	CMOVQLT       R8, R10
+	SUBQ          R10, R8
+	MOVQ          $-1, R9
+	BZHIQ         R10, R9, R9
+	KMOVB         R9, K1
+	VMOVUPD.Z     (DI), K1, Z1
+	VMULPD.Z      (BX), Z1, K1, Z1
+	VADDPD        Z1, Z0, K1, Z0
+	ADDQ          $0x40, DI
+	LEAQ          (BX)(R10*8), BX
+	TESTQ         R8, R8
+	JNZ           vector
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (SI)
+	ADDQ          $0x08, SI
+	DECQ          AX
+	JNZ           row
+	VZEROUPPER
+	RET
+
 // func widen512(n int, f *float32, dst *float64)
 // Requires: AVX, AVX512F
 TEXT ·widen512(SB), NOSPLIT, $0-24
@@ -26422,6 +26465,172 @@ vector:
 	ADDQ      $0x40, DX
 	SUBQ      SI, AX
 	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·addSlots512(SB), NOSPLIT, $0-56
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    k+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    columns+24(FP), BX
+	MOVQ    values+32(FP), SI
+	MOVQ    coef+40(FP), DI
+	MOVQ    f+48(FP), R8
+	LEAQ    (CX)(CX*1), R9
+	ADDQ    R9, R9
+
+block:
+	MOVQ      $+8, R11
+	CMPQ      CX, R11
+	CMOVQLT   CX, R11
+	SUBQ      R11, CX
+	MOVQ      $-1, R10
+	BZHIQ     R11, R10, R10
+	KMOVB     R10, K1
+	VMOVUPD.Z (R8), K1, Z0
+	MOVQ      $+8, R11
+	CMPQ      CX, R11
+	CMOVQLT   CX, R11
+	SUBQ      R11, CX
+	MOVQ      $-1, R10
+	BZHIQ     R11, R10, R10
+	KMOVB     R10, K2
+	VMOVUPD.Z 64(R8), K2, Z1
+	MOVQ      $+8, R11
+	CMPQ      CX, R11
+	CMOVQLT   CX, R11
+	SUBQ      R11, CX
+	MOVQ      $-1, R10
+	BZHIQ     R11, R10, R10
+	KMOVB     R10, K3
+	VMOVUPD.Z 128(R8), K3, Z2
+	MOVQ      $+8, R11
+	CMPQ      CX, R11
+	CMOVQLT   CX, R11
+	SUBQ      R11, CX
+	MOVQ      $-1, R10
+	BZHIQ     R11, R10, R10
+	KMOVB     R10, K4
+	VMOVUPD.Z 192(R8), K4, Z3
+	XORQ      R10, R10
+
+column:
+	MOVL         (BX)(R10*4), R11
+	ANDQ         DX, R11
+	IMULQ        R9, R11
+	ADDQ         DI, R11
+	VBROADCASTSS (SI)(R10*4), Y8
+	VCVTPS2PD    Y8, Z8
+	VCVTPS2PD.Z  (R11), K1, Z4
+	VFMADD231PD  Z8, Z4, Z0
+	VCVTPS2PD.Z  32(R11), K2, Z5
+	VFMADD231PD  Z8, Z5, Z1
+	VCVTPS2PD.Z  64(R11), K3, Z6
+	VFMADD231PD  Z8, Z6, Z2
+	VCVTPS2PD.Z  96(R11), K4, Z7
+	VFMADD231PD  Z8, Z7, Z3
+	INCQ         R10
+	CMPQ         R10, AX
+	JLT          column
+	VMOVUPD      Z0, K1, (R8)
+	VMOVUPD      Z1, K2, 64(R8)
+	VMOVUPD      Z2, K3, 128(R8)
+	VMOVUPD      Z3, K4, 192(R8)
+	ADDQ         $+256, R8
+	ADDQ         $+128, DI
+	TESTQ        CX, CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func stepSlots512(n int, k int, mask int, columns *uint32, values *float32, largest *float32, coef *float32, squares *float32, slope *float64, sizes *float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·stepSlots512(SB), NOSPLIT, $8-80
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    k+8(FP), CX
+	MOVQ    mask+16(FP), DX
+	MOVQ    columns+24(FP), BX
+	MOVQ    values+32(FP), SI
+	MOVQ    largest+40(FP), DI
+	MOVQ    coef+48(FP), R8
+	MOVQ    squares+56(FP), R9
+	MOVQ    slope+64(FP), R10
+	MOVQ    sizes+72(FP), R11
+	XORQ    R12, R12
+
+ahead:
+	MOVL  (BX)(R12*4), R13
+	ANDQ  DX, R13
+	IMULQ CX, R13
+	LEAQ  (R9)(R13*4), R14
+	LEAQ  (R14)(CX*4), R13
+
+cacheLine:
+	PREFETCHT0   (R14)
+	ADDQ         $0x40, R14
+	CMPQ         R14, R13
+	JLT          cacheLine
+	PREFETCHT0   -4(R13)
+	INCQ         R12
+	CMPQ         R12, AX
+	JLT          ahead
+	VBROADCASTSD (R11), Z4
+	VPXORD       Z5, Z5, Z5
+
+column:
+	MOVL         (BX), R13
+	ANDQ         DX, R13
+	VBROADCASTSS (DI)(R13*4), Y1
+	VCVTPS2PD    Y1, Z1
+	VBROADCASTSS (SI), Y0
+	VCVTPS2PD    Y0, Z0
+	VDIVPD       Z1, Z0, Z0
+	VBROADCASTSD 8(R11), Z2
+	VDIVPD       Z1, Z2, Z2
+	VSUBPD       Z2, Z5, Z3
+	IMULQ        CX, R13
+	SHLQ         $0x02, R13
+	MOVQ         CX, R12
+	MOVQ         R10, R14
+
+vector:
+	MOVQ        $+8, BP
+	CMPQ        R12, BP
+	CMOVQLT     R12, BP
+	SUBQ        BP, R12
+	MOVQ        $-1, R15
+	BZHIQ       BP, R15, R15
+	KMOVB       R15, K1
+	VMULPD.Z    (R14), Z0, K1, Z6
+	VMULPD      Z6, Z6, Z8
+	VCVTPS2PD.Z (R9)(R13*1), K1, Z7
+	VADDPD      Z8, Z7, Z7
+	VCVTPD2PS   Z7, Y7
+	VCVTPS2PD   Y7, Z8
+	VCMPPD      $0x1e, Z5, Z8, K1, K2
+	VMOVUPS     Y7, K2, (R9)(R13*1)
+	VSQRTPD     Z8, Z8
+	VMULPD      Z1, Z8, Z8
+	VMULPD      Z4, Z6, Z6
+	VDIVPD      Z8, Z6, Z6
+	VCVTPS2PD.Z (R8)(R13*1), K2, Z8
+	VSUBPD      Z6, Z8, Z8
+	VMINPD      Z8, Z2, Z8
+	VMAXPD      Z8, Z3, Z8
+	VCVTPD2PS   Z8, Y8
+	VMOVUPS     Y8, K2, (R8)(R13*1)
+	ADDQ        $0x40, R14
+	ADDQ        $0x20, R13
+	TESTQ       R12, R12
+	JNZ         vector
+	ADDQ        $0x04, BX
+	ADDQ        $0x04, SI
+	DECQ        AX
+	JNZ         column
 	VZEROUPPER
 	RET
 

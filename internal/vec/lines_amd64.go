@@ -65,7 +65,7 @@ func sumVectors(n int, x, sum []float64) bool {
 	return active.width > 0
 }
 
-// towardsVectors and mixVectors have AVX-512 only, with its masks.
+// The following have AVX-512 only, with its masks.
 
 func towardsVectors(to, from []float64, share float64) bool {
 	if active.width != 16 {
@@ -84,5 +84,30 @@ func mixVectors(dst []float32, coef, average, shares []float64, k, models, avera
 		a = &average[0]
 	}
 	mixRows512(len(coef)/(models*k), k, models, averages, &coef[0], a, &shares[0], &dst[0])
+	return true
+}
+
+func addSlotsVectors(f []float64, coef []float32, columns []uint32, values []float32, mask uint32) bool {
+	if active.width != 16 {
+		return false
+	}
+	addSlots512(len(columns), len(f), int(mask), &columns[0], &values[0], &coef[0], &f[0])
+	return true
+}
+
+func stepSlotsVectors(coef, squares, largest []float32, columns []uint32, values []float32, g []float64, mask uint32, rate, bound float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	sizes := [...]float64{rate, bound}
+	stepSlots512(len(columns), len(g), int(mask), &columns[0], &values[0], &largest[0], &coef[0], &squares[0], &g[0], &sizes[0])
+	return true
+}
+
+func dotsVectors(dst, x, w []float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	eachDot512(len(dst), len(x), &x[0], &w[0], &dst[0])
 	return true
 }

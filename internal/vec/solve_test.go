@@ -46,6 +46,11 @@ func TestDotAndAxpyHaveTheirOrder(t *testing.T) {
 			if got := Dot(x, y); got != lane[0] {
 				t.Errorf("%s: Dot of %d numbers = %v, want %v", name, n, got, lane[0])
 			}
+			each := make([]float64, 3)
+			Dots(each, x, append(append(append([]float64(nil), y[:n]...), x...), y[:n]...))
+			if want := []float64{lane[0], Dot(x, x), lane[0]}; !slices.Equal(each, want) {
+				t.Errorf("%s: Dots of %d numbers = %v, want %v", name, n, each, want)
+			}
 			w := append([]float64(nil), y...)
 			if Axpy(.7, x, w); !slices.Equal(w, z) {
 				t.Errorf("%s: Axpy of %d numbers = %v, want %v", name, n, w, z)

@@ -10,11 +10,42 @@ import (
 type Softmax struct{}
 
 func (Softmax) Value(f []float64, y float64) float64 {
-	top, sum := slices.Max(f), 0.0
-	for _, u := range f {
-		sum += vec.Exp(u - top)
+	top, sum := largest(f), 0.0
+	var e [expBatch]float64
+	for rest := f; len(rest) > 0; {
+		n := min(expBatch, len(rest))
+		for _, v := range exps(&e, rest[:n], top) {
+			sum += v
+		}
+		rest = rest[n:]
 	}
 	return top - f[int(y)] + vec.Log(sum)
+}
+
+// largest returns that of f, or a number beside a NaN.
+func largest(f []float64) float64 {
+	top := f[0]
+	for _, u := range f {
+		if u > top {
+			top = u
+		}
+	}
+	return top
+}
+
+// expBatch is the number of classes whose exponentials are computed together, whole vectors.
+const expBatch = 32
+
+// exps returns the exponentials of f - top, for at most expBatch numbers. They are in e, of
+// which it computes whole vectors.
+func exps(e *[expBatch]float64, f []float64, top float64) []float64 {
+	whole := (len(f) + 7) &^ 7
+	clear(e[len(f):whole])
+	for i, u := range f {
+		e[i] = u - top
+	}
+	vec.Exps(e[:whole], e[:whole])
+	return e[:len(f)]
 }
 
 func (s Softmax) Grad(dst, f []float64, y float64) {
@@ -46,10 +77,14 @@ func (Softmax) grads(dst, f, y []float64, models, k int) {
 // Link sets dst to the probabilities. Unlike the links of the other losses it
 // works in place.
 func (Softmax) Link(dst, f []float64) {
-	top, sum := slices.Max(f), 0.0
-	for i, u := range f {
-		dst[i] = vec.Exp(u - top)
-		sum += dst[i]
+	top, sum := largest(f), 0.0
+	var e [expBatch]float64
+	for i := 0; i < len(f); i += expBatch {
+		n := min(expBatch, len(f)-i)
+		copy(dst[i:], exps(&e, f[i:i+n], top))
+	}
+	for _, v := range dst[:len(f)] {
+		sum += v
 	}
 	for i := range f {
 		dst[i] /= sum

@@ -10,6 +10,7 @@ import (
 func linear() {
 	product512()
 	product2()
+	eachDot512()
 	for _, v := range []vectors{{"512", zmm, ymm, 8}, {"2", ymm, xmm, 4}} {
 		v.widen()
 		v.dot()
@@ -99,6 +100,40 @@ func (v vectors) dot() {
 	SUBQ(Imm(8), n)
 	JNZ(LabelRef("loop"))
 	each(func(i, disp int) { VMOVUPD(v.wide[i], at(lanes, disp)) })
+	VZEROUPPER()
+	RET()
+}
+
+// eachDot512 has the sums of Dot in the lanes of a vector.
+func eachDot512() {
+	text("eachDot512", NOSPLIT, "func(rows, n int, x, w, dst *float64)")
+	Pragma("noescape")
+	Doc("eachDot512 is dst[i] = Dot(x, w[i]), for i < rows, each of n numbers.")
+	count, n, x, w, dst := load("rows"), load("n"), load("x"), load("w"), load("dst")
+	p, left := GP64(), GP64()
+	sum, z := zmm[0], zmm[1]
+	Label("row")
+	VPXORD(sum, sum, sum)
+	MOVQ(x, p)
+	MOVQ(n, left)
+	Label("vector")
+	step := firstBits(left, K1)
+	VMOVUPD_Z(at(p, 0), K1, z)
+	VMULPD_Z(at(w, 0), z, K1, z)
+	VADDPD(z, sum, K1, sum)
+	ADDQ(Imm(64), p)
+	LEAQ(Mem{Base: w, Index: step, Scale: 8}, w)
+	TESTQ(left, left)
+	JNZ(LabelRef("vector"))
+	VEXTRACTF64X4(Imm(1), sum, ymm512(1))
+	VADDPD(ymm512(1), ymm512(0), ymm512(0))
+	VEXTRACTF128(Imm(1), ymm512(0), xmm512(1))
+	VADDPD(xmm512(1), xmm512(0), xmm512(0))
+	VUNPCKHPD(xmm512(0), xmm512(0), xmm512(1))
+	VADDSD(xmm512(1), xmm512(0), xmm512(0))
+	VMOVSD(xmm512(0), at(dst, 0))
+	ADDQ(Imm(8), dst)
+	countdown(count, "row")
 	VZEROUPPER()
 	RET()
 }

@@ -117,6 +117,7 @@ func main() {
 	held()
 	lines()
 	mix()
+	slots()
 	hadamard()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)

@@ -59,6 +59,7 @@ type Problem struct {
 	Dim     int
 	Fit     *warmup.Fit
 	Prior   []float64 // initial intercepts
+	Before  Engine    // that the new one replaces, and takes the memory of; nil if there is none
 }
 
 // Bank returns the random features of the model, without blocks.
@@ -80,6 +81,7 @@ type Options struct {
 	ForestRegrow bool   // whether the trees grow again from more rows; of a forest on trial alone
 	Effort       int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Lean         bool   // take fewer steps, with fewer Gram matrices, in the first rows
+	Warming      bool   // the model starts again with the last fit of the warm-up
 	Direction    string // direction of a step, see package descent
 	Steps
 }

@@ -150,9 +150,7 @@ func (l *Linear) Score(f []float64, r *Row) bool {
 
 // scores sets f to the scores of the row in z.
 func (l *Linear) scores(f []float64) {
-	for c := range f {
-		f[c] = vec.Dot(l.z, l.w[c*l.N:(c+1)*l.N])
-	}
+	vec.Dots(f, l.z, l.w)
 }
 
 // Ready reports whether l has coefficients.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -120,22 +121,15 @@ func (l *Sparse) scores(f []float64, x sparse.Row) {
 
 // AddSparse adds to the scores f those of a row with coefficients of 2ⁿ slots × scores.
 func AddSparse(f []float64, x sparse.Row, coef []float32) {
-	k := len(f)
-	mask := uint32(len(coef)/k - 1)
-	if k == 1 {
-		sum := f[0]
+	if len(f) == 1 {
+		mask, sum := uint32(len(coef)-1), f[0]
 		for i, c := range x.Columns {
 			sum += float64(float64(coef[c&mask]) * float64(x.Values[i]))
 		}
 		f[0] = sum
 		return
 	}
-	for i, c := range x.Columns {
-		v, at := float64(x.Values[i]), int(c&mask)*k
-		for j, w := range coef[at : at+k] {
-			f[j] += float64(float64(w) * v)
-		}
-	}
+	vec.AddSlots(f, coef, x.Columns, x.Values)
 }
 
 // Ready reports whether l has learned something.
@@ -195,7 +189,6 @@ func (l *Sparse) measure(x sparse.Row) {
 
 // step takes a step along the gradient of the scores, in g.
 func (l *Sparse) step(x sparse.Row) {
-	k := len(l.intercept)
 	rate := sparseRate * math.Sqrt(l.rows/l.norms)
 	for j, g := range l.g {
 		if sum := l.squares0[j] + float64(g*g); g != 0 && sum > 0 { // its square may be too small to be a number
@@ -203,21 +196,7 @@ func (l *Sparse) step(x sparse.Row) {
 			l.intercept[j] -= float64(rate*g) / math.Sqrt(sum)
 		}
 	}
-	for i, c := range x.Columns {
-		slot := int(c & l.mask)
-		largest := float64(l.largest[slot])
-		z := float64(x.Values[i]) / largest
-		for j, r := range l.g {
-			g := float64(r * z)
-			at := slot*k + j
-			sum := float64(float32(float64(l.squares[at]) + float64(g*g)))
-			if !(sum > 0) {
-				continue // it is too small to be one
-			}
-			l.squares[at] = float32(sum)
-			l.put(at, float64(l.Coef[at])-float64(rate*g)/(math.Sqrt(sum)*largest))
-		}
-	}
+	vec.StepSlots(l.Coef, l.squares, l.largest, x.Columns, x.Values, l.g, rate, mostStep)
 }
 
 // Widen keeps the coefficients of the other classes. The new class has the share of one row.

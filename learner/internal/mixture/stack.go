@@ -30,10 +30,11 @@ var stackForgetting = [...]float64{0.998, 0.9995}
 // what a mixture cannot: experts that agree and are all too sure, or not sure enough,
 // and experts whose errors cancel.
 type stack struct {
-	forget         float64
-	theta          []float64 // of the mixture, and of each expert
-	moment, gram   []float64 // without the penalty; gram is a lower triangle
-	factor, change []float64 // scratch
+	forget          float64
+	theta           []float64 // of the mixture, and of each expert
+	moment, gram    []float64 // without the penalty; gram is a lower triangle
+	factor, change  []float64 // scratch
+	product, scaled []float64 // likewise
 }
 
 // stackSize returns the size of the state of a stack of that many inputs, without theta.
@@ -77,15 +78,11 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 		dots[e], slope[e] = vec.Dot(of, outer), vec.Dot(of, gradient)
 		along += float64(s.theta[e] * dots[e])
 	}
+	h := s.products(x, diagonal)
 	at := 0
 	for e := range n {
-		a := x[e*k : (e+1)*k]
 		for o := range e + 1 {
-			b, h := x[o*k:(o+1)*k], -float64(dots[e]*dots[o])
-			for c, d := range diagonal {
-				h += float64(float64(d*a[c]) * b[c])
-			}
-			h = float64(h * weight)
+			h := float64(h[at] * weight)
 			s.gram[at] += h
 			s.moment[e] += float64(h * s.theta[o])
 			if o != e {
@@ -95,6 +92,38 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 		}
 		s.moment[e] -= float64(weight * slope[e])
 	}
+}
+
+// products returns the lower triangle of the products of the inputs under the matrix of
+// learn, whose products with outer are in change. Four sums at a time do not wait for each
+// other.
+func (s *stack) products(x, diagonal []float64) []float64 {
+	k, n := len(diagonal), len(s.theta)
+	dots := s.change[:n]
+	s.product, s.scaled = resized(s.product, len(s.gram)+3), resized(s.scaled, k)
+	at := 0
+	for e := range n {
+		for c, v := range x[e*k : (e+1)*k] {
+			s.scaled[c] = diagonal[c] * v
+		}
+		for o := 0; o <= e; o += 4 {
+			to := s.product[at+o : at+o+4] // those beyond the row are overwritten
+			last := n - 1
+			b0, b1 := x[o*k:][:k], x[min(o+1, last)*k:][:k]
+			b2, b3 := x[min(o+2, last)*k:][:k], x[min(o+3, last)*k:][:k]
+			h0, h1 := -float64(dots[e]*dots[o]), -float64(dots[e]*dots[min(o+1, last)])
+			h2, h3 := -float64(dots[e]*dots[min(o+2, last)]), -float64(dots[e]*dots[min(o+3, last)])
+			for c, v := range s.scaled {
+				h0 += float64(v * b0[c])
+				h1 += float64(v * b1[c])
+				h2 += float64(v * b2[c])
+				h3 += float64(v * b3[c])
+			}
+			to[0], to[1], to[2], to[3] = h0, h1, h2, h3
+		}
+		at += e + 1
+	}
+	return s.product
 }
 
 func scale(x []float64, f float64) {

@@ -15,6 +15,15 @@ type gram struct {
 	factors []float64 // Cholesky factor for each penalty of members; empty until they are needed
 }
 
+// newGram returns one of no rows.
+func (w *newton) newGram() (g gram) {
+	if last := len(w.spare) - 1; last >= 0 {
+		g, w.spare = w.spare[last], w.spare[:last]
+		g = gram{values: g.values, factors: g.factors[:0]}
+	}
+	return g
+}
+
 // refresh computes the Gram matrix of a block again from the last rows, if it is
 // due, and the factors that depend on it.
 func (w *newton) refresh(b int) {
@@ -86,9 +95,7 @@ func (w *newton) makeGram(b int) {
 		left -= run
 		from = 0
 	}
-	if g.values == nil {
-		g.values = make([]float64, size*(size+1)/2)
-	}
+	g.values = state.Extend(g.values[:0], size*(size+1)/2)
 	g.rows = float64(n)
 	at := 0
 	for i := range size {

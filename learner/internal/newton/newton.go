@@ -49,6 +49,7 @@ type newton struct {
 	loss     []float64 // of each member and average for each target, decayed
 	window   window
 	grams    []gram // of each block
+	spare    []gram // memory of blocks to come
 	forest   leaves
 	trackers trackers
 	next     int   // block to change, once there are as many as there may be
@@ -179,17 +180,39 @@ const blockSize = 64 // default: a step solves with matrices of twice that
 func newEngine(p engine.Problem) *newton {
 	effort := effort(&p)
 	p = limited(p, effort)
-	if p.Options.ForestTrial {
-		return newPlanned(p, plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting})
+	by := planOf(effort)
+	switch {
+	case p.Options.ForestTrial:
+		by = plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting}
+	case p.Options.Forest > 0:
+		by = plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting}
 	}
-	if p.Options.Forest > 0 {
-		return newPlanned(p, plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting})
+	if p.Options.Warming {
+		by = by.distinct()
 	}
-	return newPlanned(p, planOf(effort))
+	return newPlanned(p, by)
+}
+
+// distinct returns by with one member for each penalty: without leaves, and with a window of
+// no more rows than a member learns from, others with the same penalty would be equal to it.
+func (by plan) distinct() plan {
+	of, factors := sharedFactors(by.members)
+	members, averaged := make([]member, 0, factors), 0
+	for m, who := range by.members {
+		if of[m] < len(members) {
+			continue
+		}
+		if members = append(members, who); m < by.averaged {
+			averaged++
+		}
+	}
+	by.members, by.averaged = members, averaged
+	return by
 }
 
 func newPlanned(p engine.Problem, by plan) *newton {
 	w := &newton{Problem: p, plan: by, bank: p.Bank()}
+	w.take(p.Before)
 	w.factorOf, w.factors = sharedFactors(w.members)
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)

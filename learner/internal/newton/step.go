@@ -18,9 +18,9 @@ func (w *newton) step() {
 	w.next = (b + 1) % most
 	if b == w.bank.Blocks() {
 		w.bank.Grow(b + 1)
-		w.coef = append(w.coef, make([]float64, size*e*k)...)
-		w.averageCoef = append(w.averageCoef, make([]float64, size*w.averaged*k)...)
-		w.grams = append(w.grams, gram{})
+		w.coef = grown(w.coef, size*e*k)
+		w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
+		w.grams = append(w.grams, w.newGram())
 	}
 	if !w.gradient() {
 		return

@@ -17,7 +17,7 @@ const LastCheckpoint = 1000
 // quickCheckpoints are those of a quick warm-up. Chosen by trial.
 var quickCheckpoints = []int{64, 256, LastCheckpoint}
 
-// fewCheckpoints are those of the version Newest. The first one of column weights is among
+// fewCheckpoints are those from the version Third on. The first one of column weights is among
 // them, and one that corrects it soon: without that of 400 rows, weights that 256 have missed
 // are missed until row 1,250. Chosen by trial.
 var fewCheckpoints = []int{64, 256, 400, LastCheckpoint}
@@ -27,7 +27,7 @@ func CheckpointsOf(v Version, quick bool) []int {
 	switch {
 	case quick:
 		return quickCheckpoints
-	case v == Newest:
+	case v >= Third:
 		return fewCheckpoints
 	}
 	return Checkpoints[:]

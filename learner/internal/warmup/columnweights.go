@@ -55,7 +55,7 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	slopes := newSlopes(s)
 	for range kind.rounds {
 		kernel := s.distances(a)
-		width := float64(median(kernel, n) / 2) // the square of the kernel's width
+		width := float64(s.median(kernel) / 2) // the square of the kernel's width
 		for i := range n {
 			row := kernel[i*n : i*n+i+1]
 			for j, d := range row {

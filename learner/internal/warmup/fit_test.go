@@ -129,11 +129,11 @@ func TestNthIsTheSortedOnesNth(t *testing.T) {
 func TestMedianDistance(t *testing.T) {
 	// The distances are 0 (not counted), 1, 1, 3, 4, 4.
 	s := sample{dim: 1, x: []float64{0, 0, 1, 4}}
-	if got := median(s.distances([]float64{1}), 4); got != 9 {
+	if got := s.median(s.distances([]float64{1})); got != 9 {
 		t.Errorf("median squared distance %v, want 9", got)
 	}
 	s = sample{dim: 2, x: []float64{2, 3, 2, 3}}
-	if got := median(s.distances([]float64{1, 1}), 2); got != 1 {
+	if got := s.median(s.distances([]float64{1, 1})); got != 1 {
 		t.Errorf("without distances it is %v, want 1", got)
 	}
 }

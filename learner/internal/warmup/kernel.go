@@ -69,7 +69,7 @@ func (s sample) squaredScale(k kernel.Kernel, columnWeights, squares []float64) 
 	if ok && scaled.LengthScale() > 0 {
 		return scaled.LengthScale() * scaled.LengthScale()
 	}
-	m := median(squares, s.rows())
+	m := s.median(squares)
 	if _, radial := k.(kernel.Radial); radial || !ok {
 		return m
 	}

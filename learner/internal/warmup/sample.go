@@ -182,19 +182,20 @@ const maxDistances = 1 << 16
 // minDistance is the squared distance below which rows count as equal.
 const minDistance = 1e-12
 
-// median returns the median of the squared distances d of n rows that differ, or 1 if
-// none do.
-func median(d []float64, n int) float64 {
+// median returns the median of the squared distances d of the rows of s that differ, or 1
+// if none do.
+func (s sample) median(d []float64) float64 {
+	n := s.rows()
 	step := 1 + n*(n-1)/2/maxDistances
-	squares := make([]float64, 0, maxDistances+1)
-	at := 0
+	squares := make([]float64, 0, min(n*(n-1)/2, maxDistances)+1)
+	next := 0 // in the row
 	for i := range n {
-		for _, v := range d[i*n : i*n+i] {
-			if at%step == 0 && v > minDistance {
+		for row := d[i*n : i*n+i]; next < i; next += step {
+			if v := row[next]; v > minDistance {
 				squares = append(squares, v)
 			}
-			at++
 		}
+		next -= i
 	}
 	if len(squares) == 0 {
 		return 1

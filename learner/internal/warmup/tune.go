@@ -6,7 +6,6 @@ import (
 
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // tuning is a choice of the kernel's width and of the penalty, and its error.
@@ -55,6 +54,7 @@ type tuner struct {
 	factor  []float64
 	inverse []float64
 	v       []float64
+	sides   []float64 // rows × targets that are solved for at once
 }
 
 // newTuner returns a tuner for rows under column weights. A kernel that has its
@@ -101,11 +101,11 @@ func (t *tuner) search(start tuning) tuning {
 const isolated = 1e-3
 
 // finestAbove returns the finest width whose error can be below a bound: rows that are isolated
-// alone have a larger one at those below it. Versions before Newest do not look, nor is there a
+// alone have a larger one at those below it. Versions before Third do not look, nor is there a
 // bound for kernels that are not Radial.
 func (t *tuner) finestAbove(error float64) int {
 	radial, ok := t.kernel.(kernel.Radial)
-	if !ok || t.version != Newest || t.fixed.Blocks > 0 || t.second != nil || t.weights != nil {
+	if !ok || t.version < Third || t.fixed.Blocks > 0 || t.second != nil || t.weights != nil {
 		return finest
 	}
 	nearest, values := t.nearest(), make([]float64, t.rows())
@@ -248,10 +248,6 @@ func (t *tuner) variance() float64 {
 	return sum / float64(t.rows())
 }
 
-// maxSquaredError bounds the squared error of a row, relative to the variance of the
-// labels: it is that of a residual of target.MaxResidual.
-const maxSquaredError = target.MaxResidual * target.MaxResidual
-
 // error returns the mean squared leave-one-out error of a choice.
 func (t *tuner) error(c tuning) float64 {
 	key := [2]int{c.width, c.lambda}
@@ -339,34 +335,6 @@ func (t *tuner) evalSquared(k kernel.Radial, squaredScale float64) {
 			row[j] = (row[j] + v) / 2
 		}
 	}
-}
-
-func (t *tuner) leaveOneOut() float64 {
-	n, k := t.rows(), t.targets
-	diagonal := make([]float64, n)
-	for i := range n {
-		row := t.inverse[i*n+i : (i+1)*n]
-		diagonal[i] = vec.Dot(row, row)
-	}
-	sum := 0.0
-	for c := range k {
-		for i := range n {
-			t.v[i] = t.y[i*k+c]
-		}
-		for i := range n {
-			row := t.factor[i*n : i*n+i+1]
-			t.v[i] = (t.v[i] - vec.Dot(row[:i], t.v)) / row[i]
-		}
-		for i := range n {
-			r := vec.Dot(t.inverse[i*n+i:(i+1)*n], t.v[i:]) / diagonal[i]
-			r = min(maxSquaredError, float64(r*r))
-			if t.weights != nil {
-				r = float64(r * t.weights[i])
-			}
-			sum += r
-		}
-	}
-	return sum / float64(n)
 }
 
 // penalty returns 10 to the power of exponent, which is -6 to 0.

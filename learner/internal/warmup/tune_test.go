@@ -31,7 +31,9 @@ func curved(n, dim int, noise float64) sample {
 
 // TestLeaveOneOutIsLeavingOneOut leaves each row out in turn.
 func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
-	testLeaveOneOut(t, nil, nil)
+	for _, v := range []Version{First, Newest} {
+		testLeaveOneOut(t, v, nil, nil)
+	}
 }
 
 func TestLeaveOneOutHasWeightsAndASecondKernel(t *testing.T) {
@@ -39,11 +41,36 @@ func TestLeaveOneOutHasWeightsAndASecondKernel(t *testing.T) {
 	for i := range weights {
 		weights[i] = 0.1 + float64(i%4)*0.6
 	}
-	testLeaveOneOut(t, []float64{0.2, 3}, weights)
+	for _, v := range []Version{First, Newest} {
+		testLeaveOneOut(t, v, []float64{0.2, 3}, weights)
+	}
 }
 
-func testLeaveOneOut(t *testing.T, second, weights []float64) {
+// TestTargetsAreSolvedForTogether: for fewer than at once, as many and more, the error is the
+// sum of those of each.
+func TestTargetsAreSolvedForTogether(t *testing.T) {
+	for _, targets := range []int{1, 2, targetsAtOnce, targetsAtOnce + 3} {
+		one := curved(60, 2, 0.1)
+		one.version = Newest
+		several, want := one, 0.0
+		several.targets, several.y = targets, make([]float64, one.rows()*targets)
+		rng := rand.New(rand.NewPCG(8, uint64(targets)))
+		for c := range targets {
+			for i := range one.y {
+				one.y[i] = one.x[2*i]*one.x[2*i+1] + rng.NormFloat64()
+				several.y[i*targets+c] = one.y[i]
+			}
+			want += newTuner(one, Ones(2), kernel.Gaussian{}).error(safeTuning)
+		}
+		if got := newTuner(several, Ones(2), kernel.Gaussian{}).error(safeTuning); math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%d targets: error %v, want %v", targets, got, want)
+		}
+	}
+}
+
+func testLeaveOneOut(t *testing.T, v Version, second, weights []float64) {
 	s := curved(40, 2, 0.1)
+	s.version = v
 	metric := []float64{1.5, 0.5}
 	tn := newTuner(s, metric, kernel.Gaussian{})
 	n := s.rows()
@@ -97,7 +124,7 @@ func testLeaveOneOut(t *testing.T, second, weights []float64) {
 			want += weight(out) * (f - s.y[out]) * (f - s.y[out]) / float64(n)
 		}
 		if got := tn.error(c); math.Abs(got/want-1) > 1e-6 {
-			t.Errorf("%+v: error %v, want %v", c, got, want)
+			t.Errorf("version %d, %+v: error %v, want %v", v, c, got, want)
 		}
 	}
 }

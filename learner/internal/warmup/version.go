@@ -12,10 +12,14 @@ const (
 	// Second does neither, and has a fit at each of Checkpoints.
 	Second Version = 2
 
-	// Newest is the version of new models. It has fewer fits, and does not try kernels that
-	// are too fine to learn from any other row.
-	Newest Version = 3
+	// Third has fewer fits, and does not try kernels that are too fine to learn from any
+	// other row.
+	Third Version = 3
+
+	// Newest is the version of new models. Until its last fit a model has one member for
+	// each penalty.
+	Newest Version = 4
 )
 
 // Valid reports whether there is such a version.
-func (v Version) Valid() bool { return v == First || v == Second || v == Newest }
+func (v Version) Valid() bool { return v == First || v >= Second && v <= Newest }

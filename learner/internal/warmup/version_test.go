@@ -110,12 +110,16 @@ func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 			return tn.search(safeTuning), len(tn.seen)
 		}
 		before, tried := search(Second)
-		after, now := search(Newest)
+		after, now := search(Third)
 		if before != after || (after.width < narrowest) != test.fine {
 			t.Errorf("%s: %+v, and before %+v", name, after, before)
 		}
 		if now > tried || test.saves && now == tried {
 			t.Errorf("%s: %d choices are compared, and before %d", name, now, tried)
+		}
+		newest, least := search(Newest)
+		if newest.width != before.width || newest.lambda != before.lambda || math.Abs(newest.error/before.error-1) > 1e-6 || least != now {
+			t.Errorf("%s: the newest version chooses %+v of %d choices, and the one before %+v of %d", name, newest, least, after, now)
 		}
 	}
 }
