@@ -98,12 +98,13 @@ type growth struct {
 	columns [][]float32
 	rows    []int32 // that have a weight
 	weights []float64
-	targets [][]float64 // weighted, of numbers: target by target
+	targets []float64 // weighted, of numbers: rows × kinds
 	classes []int32
 	kinds   int // classes, or targets
 	draws   int // thresholds in a column at a node
 
 	low, high []float32   // value of the rows in each column
+	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
 }
@@ -130,6 +131,9 @@ func newGrowth(s Sample) *growth {
 		if len(g.rows) > 0 {
 			g.low[j], g.high[j] = extent(column, g.rows)
 		}
+		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
+			return column[r] != g.low[j] && column[r] != g.high[j]
+		}))
 	}
 	if s.Classes > 0 {
 		for _, y := range s.Targets {
@@ -139,11 +143,10 @@ func newGrowth(s Sample) *growth {
 		return g
 	}
 	g.kinds = len(s.Targets) / max(1, n)
-	g.targets = make([][]float64, g.kinds)
-	for k := range g.targets {
-		g.targets[k] = make([]float64, n)
-		for i, w := range s.Weights {
-			g.targets[k][i] = w * s.Targets[i*g.kinds+k]
+	g.targets = make([]float64, n*g.kinds)
+	for i, w := range s.Weights {
+		for k := range g.kinds {
+			g.targets[i*g.kinds+k] = w * s.Targets[i*g.kinds+k]
 		}
 	}
 	return g

@@ -31,9 +31,11 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 				continue
 			}
 			used := false
-			for range w.draws {
+			for draw := range w.draws {
 				c := candidate{number, between(low, high, u)}
-				if purity, valid := w.divided(rows, c, total); valid {
+				if draw > 0 && w.twoValued[number] {
+					// the split of the first draw again
+				} else if purity, valid := w.divided(rows, c, total); valid {
 					used = true
 					if purity > most {
 						most, ok, best = purity, true, c
@@ -127,9 +129,9 @@ func (w *worker) sums(rows []int32) (weight float64) {
 		}
 		return weight
 	}
-	for k, y := range w.targets {
-		for _, r := range rows {
-			w.all[k] += y[r]
+	for _, r := range rows {
+		for k, y := range w.targets[int(r)*w.kinds:][:w.kinds] {
+			w.all[k] += y
 		}
 	}
 	return weight
@@ -162,13 +164,19 @@ func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n 
 		}
 		return n, weight
 	}
-	for k, y := range w.targets {
-		sum := 0.0
+	if kinds, left := w.kinds, w.left; kinds > 1 {
 		for _, r := range moved {
-			sum += y[r]
+			for k, y := range w.targets[int(r)*kinds:][:kinds] {
+				left[k] += y
+			}
 		}
-		w.left[k] = sum
+		return n, weight
 	}
+	sum, y := 0.0, w.targets
+	for _, r := range moved {
+		sum += y[r]
+	}
+	w.left[0] = sum
 	return n, weight
 }
 
