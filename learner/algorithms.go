@@ -148,6 +148,9 @@ func (c Config) Arithmetic() int {
 	if e.Mixture { // with the members short and reset, which take fewer steps of no use, calibrated for scorers, with fewer steps in the warm-up, and with numbers judged by t distributions
 		version += 6
 	}
+	if e.Sparse > 0 { // machines of no use take fewer steps
+		version++
+	}
 	return version
 }
 

@@ -87,3 +87,25 @@ func arithmeticOf(t *testing.T, c Config, labels ...func([]float64) Label) (hash
 	}
 	return hashes
 }
+
+// sparseArithmetics are likewise, of a mixture with sparse rows.
+var sparseArithmetics = map[int]string{
+	7: "2a1ea28da735f3480b27b6b62b46fbc7",
+	8: "36bae1c2dfade2780b27b6b62b46fbc7",
+}
+
+// TestArithmeticOfSparseRowsHasAVersion learns enough rows for the windows of the machines to be
+// full, from where on those of no use take fewer steps.
+func TestArithmeticOfSparseRowsHasAVersion(t *testing.T) {
+	got, c := "", Config{}
+	for _, s := range documents[:2] {
+		c = s.config
+		c.Mixture = true
+		l := newWhole(t, c)
+		learn(l, s.rows(1400), 100)
+		got += hash(l.State())
+	}
+	if want := sparseArithmetics[c.Arithmetic()]; got != want {
+		t.Errorf("version %d of the arithmetic of sparse rows leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", c.Arithmetic(), got, want, c.Arithmetic()+1)
+	}
+}

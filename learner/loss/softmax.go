@@ -76,7 +76,11 @@ func (Softmax) grads(dst, f, y []float64, models, k int) {
 
 // Link sets dst to the probabilities. Unlike the links of the other losses it
 // works in place.
-func (Softmax) Link(dst, f []float64) {
+func (s Softmax) Link(dst, f []float64) { s.LinkValue(dst, f) }
+
+// LinkValue is Link. It returns two numbers that have Value in them: for each class y, Value is
+// top - f[y] + rest.
+func (Softmax) LinkValue(dst, f []float64) (top, rest float64) {
 	top, sum := largest(f), 0.0
 	var e [expBatch]float64
 	for i := 0; i < len(f); i += expBatch {
@@ -89,6 +93,7 @@ func (Softmax) Link(dst, f []float64) {
 	for i := range f {
 		dst[i] /= sum
 	}
+	return top, vec.Log(sum)
 }
 
 func (Softmax) Scores(classes int) int { return classes }

@@ -133,6 +133,7 @@ var ways = map[string]*way{
 	"decide":                    {config: learner.Config{Algorithm: "ridge", Costs: "f1"}, sets: rare, measure: newMissed},
 	"member.sparseRate":         sparse,
 	"learner.sparseEffort":      sparse,
+	"mixture.sparseThinning":    sparse,
 	"oneclass.thresholdStep":    thresholds,
 	"oneclass.spreadDecay":      thresholds,
 	"oneclass":                  {config: learner.Config{Task: learner.Novelty, Nu: nu}, sets: novelties, measure: newNovelty},

@@ -38,7 +38,7 @@ type Machine struct {
 	hinkley drift.PageHinkley
 
 	ahead []float64 // rows × scores of the pass under way
-	thin  bool
+	thin  int
 	batch engine.Minibatch
 	p     []float64
 }
@@ -139,8 +139,8 @@ func (m *Machine) Score(f []float64, r *member.Row) bool {
 	return true
 }
 
-// Thin says that the predictions of m count for next to nothing.
-func (m *Machine) Thin(allowed bool) { m.thin = allowed }
+// Thin divides the number of steps by that.
+func (m *Machine) Thin(by int) { m.thin = by }
 
 // Learn learns a mini-batch.
 func (m *Machine) Learn(c *member.Chunk) {

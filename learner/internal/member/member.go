@@ -86,9 +86,9 @@ type Machine interface {
 	// Ahead is called before the rows of a pass are predicted, which are x as in Row.
 	Ahead(x []float32, n int)
 
-	// Thin says that its predictions count for next to nothing, so that learning may cost
-	// less, or that they count again. It is no part of the state.
-	Thin(allowed bool)
+	// Thin says by how much learning may cost less: by 1 where its predictions count, by more
+	// where they count for next to nothing. It is no part of the state.
+	Thin(by int)
 
 	// Serving returns what it predicts with.
 	Serving() engine.Served

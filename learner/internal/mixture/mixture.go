@@ -62,7 +62,8 @@ type Mixture struct {
 
 // scratch is memory that rows reuse.
 type scratch struct {
-	f, p          []float64 // experts × scores, experts × values
+	f, p          []float64    // experts × scores, experts × values
+	softmax       [][2]float64 // of the scores of each expert that is awake: see loss.Softmax.LinkValue
 	awake, broken []bool
 	w, losses     []float64
 	x             []float64   // of the stacks: inputs × scores
@@ -122,6 +123,7 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 	m.now.start()
 	m.awake, m.broken = make([]bool, m.experts), make([]bool, m.experts)
 	m.w, m.losses = make([]float64, m.experts), make([]float64, m.experts)
+	m.softmax = make([][2]float64, m.experts)
 	m.everyStatic = slices.Repeat([]bool{true}, len(m.static))
 	m.outerAwake = slices.Repeat([]bool{true}, len(outerPrior))
 	return m
@@ -220,7 +222,7 @@ func (m *Mixture) ask(r *Row) {
 			}
 		}
 		if m.awake[e] {
-			h.Predict(m.p[e*size:(e+1)*size], f)
+			m.predict(h, e, m.p[e*size:(e+1)*size], f)
 		}
 	}
 	copy(m.f, r.Engine)

@@ -184,7 +184,7 @@ func (m *Mixture) stackInputs(h *target.Head, x, p []float64) {
 			to[0] = max(-mostOdds, min(mostOdds, f[0])) - base[0]
 			continue
 		}
-		norm := h.Loss.Value(f, 0) + f[0]
+		norm := m.loss(h, e, f, 0) + f[0]
 		for c := range to {
 			to[c] = max(leastLog, f[c]-norm) - base[c]
 		}

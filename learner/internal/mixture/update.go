@@ -54,7 +54,7 @@ func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, we
 	for e := range m.experts {
 		m.losses[e] = math.Inf(1)
 		if m.awake[e] {
-			l := h.Loss.Value(m.f[e*k:(e+1)*k], float64(class))
+			l := m.loss(h, e, m.f[e*k:(e+1)*k], class)
 			m.losses[e] = float64(weight * l)
 			m.graded(j, e, l, wrong(m.p[e*size:(e+1)*size], class), weight)
 		}
@@ -79,12 +79,14 @@ func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, we
 	m.gradient, m.diagonal, m.outerP = resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)
 	outer := m.outerP
 	for s := range stackForgetting {
-		h.Loss.Grad(m.gradient, m.stackF[s], float64(class))
 		if k == 1 {
+			h.Loss.Grad(m.gradient, m.stackF[s], float64(class))
 			m.diagonal[0], outer[0] = target.CurvatureAt(m.gradient, h.Loss.Smoothness()), 0
 		} else {
 			copy(m.diagonal, m.stackP[s])
 			copy(outer, m.stackP[s])
+			copy(m.gradient, m.stackP[s]) // of loss.Softmax, as its link has them
+			m.gradient[class]--
 		}
 		r.stacks[s].learn(m.x, m.gradient, m.diagonal, outer, weight)
 	}

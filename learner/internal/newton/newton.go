@@ -54,7 +54,7 @@ type newton struct {
 	trackers trackers
 	next     int   // block to change, once there are as many as there may be
 	credit   int64 // row visits that steps may still make
-	thin     bool  // see Thin
+	thin     int   // see Thin
 
 	scratch scratch
 }

@@ -12,9 +12,6 @@ const (
 	// window has few rows, there are more steps than in an engine of NewShort.
 	resettingRows, resettingVisits = 4096, 32
 
-	// thinning is what the visits of an engine are divided by while Thin allows it.
-	thinning = 4
-
 	// ShortFactorBytes and ResettingFactorBytes are the memory of the factors of each random
 	// feature, for each penalty.
 	ShortFactorBytes, ResettingFactorBytes = 2 * 4 * blockSize * 8, 4 * blockSize * 8
@@ -34,9 +31,9 @@ var (
 type Machine interface {
 	engine.Engine
 
-	// Thin allows fewer steps, or forbids them again, from the next Learn on. There are fewer
-	// only once the window has all its rows. It is no part of the State.
-	Thin(allowed bool)
+	// Thin divides the number of steps by that, from the next Learn on. There are fewer only
+	// once the window has all its rows. It is no part of the State.
+	Thin(by int)
 }
 
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
@@ -52,12 +49,12 @@ func NewResetting(p engine.Problem) Machine {
 }
 
 // Thin implements Machine.
-func (w *newton) Thin(allowed bool) { w.thin = allowed }
+func (w *newton) Thin(by int) { w.thin = by }
 
 // visitsNow returns the number of rows of the window that steps visit for each example.
 func (w *newton) visitsNow() int64 {
-	if w.thin && w.window.rows == w.length {
-		return w.visits / thinning
+	if w.thin > 1 && w.window.rows == w.length {
+		return w.visits / int64(w.thin)
 	}
 	return w.visits
 }
