@@ -78,18 +78,27 @@ func (c Config) PackedRows() int {
 }
 
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
-// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes; and
-// those of the factors that trees of pairs need.
+// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes, of the
+// trees that grow again beside those that they replace; and those of the factors that trees of
+// pairs need.
 func (c Config) ForestBytes() int {
-	if !c.ForestPairs {
-		return c.Forest * treeBytes
+	bytes := c.Forest * treeBytes
+	if c.ForestRegrow {
+		bytes += c.Forest * regrownTreeBytes
 	}
-	return (c.Forest+forest.MaxPairs)*treeBytes + c.MaxFeatures*newton.PairFactorBytes
+	if c.ForestPairs {
+		bytes += forest.MaxPairs*treeBytes + c.MaxFeatures*newton.PairFactorBytes
+	}
+	return bytes
 }
 
 // treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 16 bytes
 // and 2 × 8,192 bytes of leaf numbers, rounded up.
 const treeBytes = 32_000
+
+// regrownTreeBytes is that of a tree of at most 2 × 5120/3 nodes and its leaf numbers, and of
+// the coefficients of one score, 56 bytes a leaf, until a snapshot has them.
+const regrownTreeBytes = 168_000
 
 // parseAlgorithm returns the row of a name; "" stands for the default.
 func parseAlgorithm(name string) (*engine.Algorithm, error) {

@@ -105,6 +105,8 @@ func (c Config) checkSizes(a *engine.Algorithm) error {
 		return errors.New("a trial of a forest needs trees")
 	case c.ForestPairs && !c.ForestTrial:
 		return errors.New("trees of pairs are for a forest on trial")
+	case c.ForestRegrow && !c.ForestTrial:
+		return errors.New("trees that grow again are for a forest on trial")
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Effort < AutoEffort || c.Effort > MaxEffort:
@@ -185,9 +187,9 @@ func (c Config) WithForest(name string, refits bool) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Forest, c.ForestTrial, c.ForestPairs = trees, trial, trial
+	c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow = trees, trial, trial, trial
 	if trial && (refits || !c.suitsForest()) {
-		c.Forest, c.ForestTrial, c.ForestPairs = 0, false, false
+		c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow = 0, false, false, false
 	}
 	return c, nil
 }

@@ -53,7 +53,7 @@ func (f *Forest) leafOf(tree int, x []float32) int32 {
 
 func TestLeavesAndSumsAreThoseOfTheTrees(t *testing.T) {
 	for name, s := range samples() {
-		f := Grow(s, 7, 1)
+		f := Join(Grow(s, 3, 1), Grow(s, 4, 2))
 		for _, n := range []int{0, 1, 3, 4, 130, 300} {
 			x := s.X[:n*s.Dim]
 			leaves := make([]int32, n*f.Trees())
@@ -125,7 +125,9 @@ func (s *Sample) impurity(rows []int) float64 {
 // purer; a node of many rows that are not alike is split.
 func TestSplitsMakeRowsPurer(t *testing.T) {
 	for name, s := range samples() {
-		f := Grow(s, 10, 3)
+		more := s
+		more.Thresholds = 4
+		f := Join(Grow(s, 10, 3), Grow(more, 10, 3))
 		var check func(at int32, rows []int)
 		check = func(at int32, rows []int) {
 			n := f.nodes[at]
@@ -219,6 +221,34 @@ func TestGrowsFromAnyRows(t *testing.T) {
 		f.Sum(dst, make([]float32, s.Dim), make([]float32, f.Leaves()), 1)
 		if f.Trees() != 3 || f.Leaves() < 3 || dst[0] != 0 {
 			t.Errorf("%s: %d trees, %d leaves, sum %v", name, f.Trees(), f.Leaves(), dst)
+		}
+	}
+}
+
+// Trees of more thresholds in a column divide their rows better, with fewer leaves. Joined trees
+// are those that were joined, in their order. All of them may not change.
+func TestTreesOfMoreThresholdsAreForever(t *testing.T) {
+	want := map[string]string{"numbers": "f814c0e5c8ada9cd", "targets": "1a268e4abc0eac05", "classes": "8be0a7dc6ecedc6d"}
+	for name, s := range samples() {
+		one := Grow(s, 20, 1)
+		s.Thresholds = 4
+		four := Grow(s, 20, 1)
+		if four.Leaves() >= one.Leaves() {
+			t.Errorf("%s: %d leaves with four thresholds, %d with one", name, four.Leaves(), one.Leaves())
+		}
+		columns, thresholds := Join(one, four).Encode()
+		c1, t1 := one.Encode()
+		c4, t4 := four.Encode()
+		if !bytes.Equal(columns, slices.Concat(c1, c4)) || !slices.Equal(thresholds, slices.Concat(t1, t4)) {
+			t.Errorf("%s: joined trees are others", name)
+		}
+		h := sha256.New()
+		h.Write(c4)
+		if err := binary.Write(h, binary.LittleEndian, t4); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(h.Sum(nil)[:8]); got != want[name] {
+			t.Errorf("%s: the hash of the trees is %s, want %s", name, got, want[name])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package forest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -14,6 +15,10 @@ type Sample struct {
 	Targets []float64 // rows × targets: numbers; or the class of each row
 	Classes int       // 0: targets are numbers
 	Weights []float64 // of the rows, 0 or more
+
+	// Thresholds is the number of thresholds that are drawn in a column at a node: 0 for one.
+	// With more, fewer trees are needed where the labels jump.
+	Thresholds int
 }
 
 // minLeafRows is the number of rows of the sample in a leaf, or more. Chosen by trial,
@@ -28,9 +33,9 @@ const (
 )
 
 // Grow returns a forest of that many trees, each of all rows of s. At a node it draws
-// columns without replacement and one uniform threshold in each, until ⌈Dim/2⌉ of them
-// leave minLeafRows on either side; of these splits it takes the one with the largest fall
-// of the variance of the targets, or of Gini's impurity of classes. It is a pure function
+// columns without replacement and uniform thresholds in each, until there are ⌈Dim/2⌉
+// columns with one that leaves minLeafRows on either side; of these splits it takes the one with
+// the largest fall of the variance of the targets, or of Gini's impurity of classes. It is a pure function
 // of the sample and the seed. Rows without weight do not count.
 func Grow(s Sample, trees int, seed uint64) *Forest {
 	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
@@ -47,6 +52,24 @@ func Grow(s Sample, trees int, seed uint64) *Forest {
 	}
 	wait.Wait()
 	for _, tree := range grown {
+		f.add(tree)
+	}
+	return f
+}
+
+// Join returns the trees of a, and after them those of b. Both are for rows of the same length.
+func Join(a, b *Forest) *Forest {
+	f := &Forest{dim: a.dim, nodes: slices.Clone(a.nodes), roots: slices.Clone(a.roots), first: slices.Clone(a.first)}
+	for t, root := range b.roots {
+		to := len(b.nodes)
+		if t+1 < len(b.roots) {
+			to = int(b.roots[t+1])
+		}
+		tree := slices.Clone(b.nodes[root:to])
+		for i := range tree {
+			tree[i].left -= root
+			tree[i].leaf -= b.first[t]
+		}
 		f.add(tree)
 	}
 	return f
@@ -75,17 +98,19 @@ type growth struct {
 	columns [][]float32
 	rows    []int32 // that have a weight
 	weights []float64
-	targets [][]float64 // weighted, of numbers: target by target
+	targets []float64 // weighted, of numbers: rows × kinds
 	classes []int32
 	kinds   int // classes, or targets
+	draws   int // thresholds in a column at a node
 
 	low, high []float32   // value of the rows in each column
+	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
 }
 
 func newGrowth(s Sample) *growth {
-	g := &growth{weights: s.Weights, kinds: s.Classes}
+	g := &growth{weights: s.Weights, kinds: s.Classes, draws: max(1, s.Thresholds)}
 	n := len(s.Weights)
 	g.columns = make([][]float32, s.Dim)
 	for j := range g.columns {
@@ -106,6 +131,9 @@ func newGrowth(s Sample) *growth {
 		if len(g.rows) > 0 {
 			g.low[j], g.high[j] = extent(column, g.rows)
 		}
+		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
+			return column[r] != g.low[j] && column[r] != g.high[j]
+		}))
 	}
 	if s.Classes > 0 {
 		for _, y := range s.Targets {
@@ -115,11 +143,10 @@ func newGrowth(s Sample) *growth {
 		return g
 	}
 	g.kinds = len(s.Targets) / max(1, n)
-	g.targets = make([][]float64, g.kinds)
-	for k := range g.targets {
-		g.targets[k] = make([]float64, n)
-		for i, w := range s.Weights {
-			g.targets[k][i] = w * s.Targets[i*g.kinds+k]
+	g.targets = make([]float64, n*g.kinds)
+	for i, w := range s.Weights {
+		for k := range g.kinds {
+			g.targets[i*g.kinds+k] = w * s.Targets[i*g.kinds+k]
 		}
 	}
 	return g

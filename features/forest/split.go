@@ -25,18 +25,28 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 			if w.constant.has(number) {
 				continue
 			}
-			c, varies := w.draw(rows, number, u)
-			if !varies {
+			low, high := w.extent(rows, number)
+			if low >= high {
 				w.constant.add(number)
 				continue
 			}
-			purity, valid := w.divided(rows, c, total)
-			if !valid {
-				continue
+			used := false
+			for draw := range w.draws {
+				c := candidate{number, between(low, high, u)}
+				if draw > 0 && w.twoValued[number] {
+					// the split of the first draw again
+				} else if purity, valid := w.divided(rows, c, total); valid {
+					used = true
+					if purity > most {
+						most, ok, best = purity, true, c
+					}
+				}
+				if w.draws > 1 {
+					u = w.uniform()
+				}
 			}
-			wanted--
-			if purity > most {
-				most, ok, best = purity, true, c
+			if used {
+				wanted--
 			}
 		}
 		if wanted < min((d+1)/2, maxSplits) {
@@ -46,18 +56,21 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	return best, ok
 }
 
-// draw returns a split of rows in a column, at the threshold between their values that has
-// the share u of them below it. It returns false if these are all equal.
-func (w *worker) draw(rows []int32, number int32, u float64) (c candidate, varies bool) {
-	low, high := w.low[number], w.high[number]
-	if len(rows) < len(w.growth.rows) {
-		low, high = extent(w.columns[number], rows)
+// extent returns the smallest and the largest value of the rows in a column.
+func (w *worker) extent(rows []int32, number int32) (low, high float32) {
+	if len(rows) == len(w.growth.rows) {
+		return w.low[number], w.high[number]
 	}
+	return extent(w.columns[number], rows)
+}
+
+// between returns the threshold that has the share u of the range [low, high] below it.
+func between(low, high float32, u float64) float32 {
 	threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
 	if threshold >= high {
-		threshold = low
+		return low
 	}
-	return candidate{number, threshold}, low < high
+	return threshold
 }
 
 // extent returns the smallest and the largest value of the rows of a column.
@@ -116,9 +129,9 @@ func (w *worker) sums(rows []int32) (weight float64) {
 		}
 		return weight
 	}
-	for k, y := range w.targets {
-		for _, r := range rows {
-			w.all[k] += y[r]
+	for _, r := range rows {
+		for k, y := range w.targets[int(r)*w.kinds:][:w.kinds] {
+			w.all[k] += y
 		}
 	}
 	return weight
@@ -151,13 +164,19 @@ func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n 
 		}
 		return n, weight
 	}
-	for k, y := range w.targets {
-		sum := 0.0
+	if kinds, left := w.kinds, w.left; kinds > 1 {
 		for _, r := range moved {
-			sum += y[r]
+			for k, y := range w.targets[int(r)*kinds:][:kinds] {
+				left[k] += y
+			}
 		}
-		w.left[k] = sum
+		return n, weight
 	}
+	sum, y := 0.0, w.targets
+	for _, r := range moved {
+		sum += y[r]
+	}
+	w.left[0] = sum
 	return n, weight
 }
 

@@ -79,7 +79,7 @@ func (c *Config) keepChoices(l learner.Config) {
 	c.Learner.Warmup, c.Learner.Discard = l.Warmup, l.Discard
 	c.Learner = c.Learner.KeepEffort(l)
 	if c.AutoForest {
-		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs = l.Forest, l.ForestTrial, l.ForestPairs
+		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs, c.Learner.ForestRegrow = l.Forest, l.ForestTrial, l.ForestPairs, l.ForestRegrow
 	}
 	if c.AutoScores {
 		c.Learner.NormalScores = l.NormalScores

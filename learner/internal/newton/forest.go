@@ -29,6 +29,7 @@ type leaves struct {
 	columns     []int          // of the scores of each candidate
 	next        int            // tree to change
 	diverged    []bool         // of the ensemble
+	since       []float64      // of trees that grow again: the losses of the candidates since they grew last, as newton.loss, but not decayed
 
 	scores  []float64
 	scored  []float32 // the rows that were scored last
@@ -67,8 +68,7 @@ func (w *newton) newLeaves() leaves {
 
 // grow grows the trees, once there are enough rows.
 func (w *newton) grow() {
-	v := &w.window
-	if len(w.forest.members) == 0 || w.forest.trees != nil || v.rows < growRows {
+	if len(w.forest.members) == 0 || w.forest.trees != nil || w.window.rows < growRows {
 		return
 	}
 	single := w.Head.Task == target.Classification && w.Head.Classes < 2
@@ -79,13 +79,7 @@ func (w *newton) grow() {
 	if single {
 		return
 	}
-	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, len(v.targets))}
-	for i, y := range v.targets {
-		s.Targets[i] = max(-target.MaxResidual, min(target.MaxResidual, y))
-	}
-	if w.Head.Task == target.Classification {
-		s.Classes = w.Head.Classes
-	}
+	s := w.sample()
 	trees := forest.Grow(s, w.Options.Forest, w.Options.Seed)
 	if w.Options.ForestPairs {
 		trees = trees.WithPairs(s)
@@ -94,6 +88,7 @@ func (w *newton) grow() {
 	k, l := w.Head.Scores(), &w.forest
 	l.coef = make([]float64, l.trees.Leaves()*len(l.members)*k)
 	l.averageCoef = make([]float64, l.trees.Leaves()*l.averaged*k)
+	w.judgeFromHere()
 }
 
 // plant takes trees, and the leaves of the rows of the window.
@@ -272,6 +267,9 @@ func (l *leaves) save(a *state.Arrays) {
 	state.Put(a, "forest.next", 1, []int64{int64(l.next)})
 	state.Put(a, "forest.w", len(l.coef)/n, l.coef)
 	state.Put(a, "forest.averages.w", len(l.averageCoef)/n, l.averageCoef)
+	if len(l.since) > 0 {
+		state.Put(a, "forest.since", 1, l.since)
+	}
 }
 
 func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
@@ -284,10 +282,16 @@ func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	next := state.Take[int64](s, "forest.next", 1, 1)
 	l.coef = state.Take[float64](s, "forest.w", n, len(l.members)*k)
 	l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
+	if w.Options.ForestRegrow && pairs == 0 {
+		l.since = state.Take[float64](s, "forest.since", len(w.loss), 1)
+	}
 	if s.Err != nil {
 		return
 	}
 	s.Require(next[0] >= 0 && next[0] < int64(w.Options.Forest), "the next tree is %d of %d", next[0], w.Options.Forest)
+	for _, sum := range l.since {
+		s.Require(sum >= 0, "the loss of a member since the trees grew is %v", sum)
+	}
 	for _, coef := range [][]float64{l.coef, l.averageCoef} {
 		for _, c := range coef {
 			s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient of a leaf is %v", c)

@@ -70,9 +70,6 @@ func (w *newton) gradient() bool {
 	g.factors = state.Extend(g.factors[:0], panels*vec.Lanes*e*k)
 	g.curvature = state.Extend(g.curvature[:0], panels*vec.Lanes*e*k)
 	g.shift = state.Extend(g.shift[:0], e*k)
-	for len(g.members) < e {
-		g.members = append(g.members, memberScratch{})
-	}
 	w.eachMember((*newton).memberGradient)
 	// The intercepts change before the block does, but its gradient is that from
 	// before: it takes them into account at the next step.
@@ -97,6 +94,9 @@ func (w *newton) shares() bool {
 		}
 	}
 	g, rows := &s.gradient, panels*vec.Lanes
+	for len(g.members) < e {
+		g.members = append(g.members, memberScratch{})
+	}
 	g.share, g.divisor = state.Extend(g.share[:0], e*rows), state.Extend(g.divisor[:0], e*rows)
 	g.active, g.inUse = state.Extend(g.active[:0], e*panels), state.Extend(g.inUse[:0], vec.Panels(n, vec.Run))
 	clear(g.inUse)

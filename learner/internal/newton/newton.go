@@ -260,6 +260,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		return
 	}
 	w.grow()
+	w.regrow(before, w.window.rows)
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
 		w.credit += int64(len(p.Labels)) * w.visitsNow()
 		most := maxStepsPerBatch
@@ -297,6 +298,9 @@ func (w *newton) grade(p *engine.Minibatch) {
 				loss := min(w.Head.LossOf(j).Value(f, t), maxGradedLoss)
 				sum := &w.loss[m*n+j]
 				*sum = float64(*sum*lossDecay) + float64(p.Weights[i]*loss)
+				if len(w.forest.since) > 0 {
+					w.forest.since[m*n+j] += float64(p.Weights[i] * loss)
+				}
 			}
 		}
 	}

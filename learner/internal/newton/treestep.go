@@ -19,7 +19,6 @@ type treeWorker struct {
 	gradient, curvature, change []float64 // of each row of the window, in whole panels
 	sums                        []leafSums
 	step                        []float64 // of each leaf of a tree
-	diverged                    bool
 }
 
 // leafSums are those of the rows of a leaf.
@@ -38,9 +37,7 @@ func (w *newton) stepForest() {
 		return
 	}
 	own, s := len(l.members), &l.solver
-	for len(s.workers) < own*k {
-		s.workers = append(s.workers, new(treeWorker))
-	}
+	s.prepare(own * k)
 	count := min(treesPerStep, w.Options.Forest)
 	if runtime.GOMAXPROCS(0) == 1 {
 		for c := range own {
@@ -60,16 +57,28 @@ func (w *newton) stepForest() {
 	l.next = (l.next + count) % w.Options.Forest
 }
 
+// prepare has a worker for each of that many scores.
+func (s *treeSolver) prepare(scores int) {
+	for len(s.workers) < scores {
+		s.workers = append(s.workers, new(treeWorker))
+	}
+}
+
 // stepMember changes the trees for member c of those with leaves.
 func (w *newton) stepMember(c, count int) {
 	l, k := &w.forest, w.Head.Scores()
 	workers := l.solver.workers[c*k : (c+1)*k]
 	w.leafGradient(l.members[c], workers)
-	for j, t := range workers {
+	for j := range workers {
 		w.stepTrees(c, j, count)
-		l.diverged[l.members[c]] = l.diverged[l.members[c]] || t.diverged
 	}
-	e, m, n := len(w.members), l.members[c], w.window.rows
+	w.changeScores(c, workers)
+}
+
+// changeScores adds the changes of the workers to the scores of the rows in member c of those
+// with leaves.
+func (w *newton) changeScores(c int, workers []*treeWorker) {
+	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], w.window.rows
 	for j, t := range workers {
 		for from := 0; from < n; from += vec.Lanes {
 			f := w.window.f[place(from, m*k+j, e*k):]
@@ -123,11 +132,9 @@ func (w *newton) leafGradient(m int, workers []*treeWorker) {
 // stepTrees changes the trees for score j of member c of those with leaves.
 func (w *newton) stepTrees(c, j, count int) {
 	l, n, k := &w.forest, w.window.rows, w.Head.Scores()
-	t, own := l.solver.workers[c*k+j], len(l.members)
+	t := l.solver.workers[c*k+j]
 	penalties := w.leafPenalties(c)
-	t.change = state.Extend(t.change[:0], n)
-	clear(t.change)
-	t.diverged = false
+	t.begin(n)
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
 	for tree := range count + l.pairs {
 		penalty := penalties.pairs
@@ -142,19 +149,36 @@ func (w *newton) stepTrees(c, j, count int) {
 		from, to := l.trees.Tree(tree)
 		leaf := l.of[tree*windowRows : tree*windowRows+n]
 		t.sum(leaf, last, to-from)
-		t.step = state.Extend(t.step[:0], to-from)
-		for i, sums := range t.sums {
-			u := &l.coef[((from+i)*own+c)*k+j]
-			d := -(sums.slope + float64(penalty*(*u))) / (sums.hessian + penalty)
-			if !(math.Abs(*u+d) < engine.MaxCoefficient/10) {
-				d, t.diverged = 0, true
-			}
-			*u += d
-			t.step[i] = d
-		}
+		w.stepLeaves(t, c, j, from, penalty)
 		last = leaf
 	}
-	for i, at := range last {
+	t.apply(last)
+}
+
+// stepLeaves takes the step of the leaves from the number from on whose sums t has.
+func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
+	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
+	t.step = state.Extend(t.step[:0], len(t.sums))
+	for i, sums := range t.sums {
+		u := &l.coef[((from+i)*own+c)*k+j]
+		d := -(sums.slope + float64(penalty*(*u))) / (sums.hessian + penalty)
+		if !(math.Abs(*u+d) < engine.MaxCoefficient/10) {
+			d, l.diverged[l.members[c]] = 0, true
+		}
+		*u += d
+		t.step[i] = d
+	}
+}
+
+// begin clears the changes of n rows.
+func (t *treeWorker) begin(n int) {
+	t.change = state.Extend(t.change[:0], n)
+	clear(t.change)
+}
+
+// apply adds the step in a tree to the rows, of which leaf has the leaves.
+func (t *treeWorker) apply(leaf []uint16) {
+	for i, at := range leaf {
 		t.change[i] += t.step[at]
 	}
 }

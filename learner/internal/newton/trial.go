@@ -23,14 +23,15 @@ var trialEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003
 const trialScores = 10
 
 // judge discards a forest on trial that does not pay, with the mini-batch that brings the
-// window, which had some rows before it, to those of a trial.
+// window, which had some rows before it, to those of a trial. Trees that grow again have trials
+// of their own, see regrow.
 func (w *newton) judge(before int) {
-	if !w.Options.ForestTrial || w.forest.trees == nil {
+	if !w.Options.ForestTrial || w.forest.trees == nil || w.regrows() {
 		return
 	}
 	rows := w.window.rows
 	for _, t := range trials {
-		if before < t.rows && t.rows <= rows && !w.pays(t.share) {
+		if before < t.rows && t.rows <= rows && !w.pays(w.loss, t.share) {
 			w.discardForest()
 			return
 		}
@@ -39,13 +40,13 @@ func (w *newton) judge(before int) {
 
 // pays reports whether the best member with leaves has less than a share of the loss of the
 // best of the others, in the sum of the targets.
-func (w *newton) pays(share float64) bool {
+func (w *newton) pays(loss []float64, share float64) bool {
 	n, e := w.Head.Parts(), len(w.members)
 	with, without := 0.0, 0.0
 	for j := range n {
 		leaves, none := math.Inf(1), math.Inf(1)
 		for c := range w.candidates() {
-			if l := w.loss[c*n+j]; w.members[c%e].rho < 1 { // averages are those of the first members
+			if l := loss[c*n+j]; w.members[c%e].rho < 1 { // averages are those of the first members
 				leaves = min(leaves, l)
 			} else {
 				none = min(none, l)

@@ -81,7 +81,7 @@ func TestForestPaysByTheBestMembers(t *testing.T) {
 	}{{98, 100, true}, {99.5, 100, false}, {98, 98, false}, {100, 100, false}, {60, 61, true}} {
 		for _, at := range []int{0, len(w.members)} { // members, and averages
 			w.loss[at+leaves], w.loss[at+none] = test.leaves, test.none
-			if got := w.pays(0.99); got != test.want {
+			if got := w.pays(w.loss, 0.99); got != test.want {
 				t.Errorf("losses %v with leaves, %v without: pays is %v, want %v", test.leaves, test.none, got, test.want)
 			}
 			w.loss[at+leaves], w.loss[at+none] = 100, 100

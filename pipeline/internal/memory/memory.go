@@ -24,8 +24,9 @@ import (
 //	             instead of max_features. With input.on_change: adopt, these, the factors and
 //	             the window count twice, for the second model
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
-//	             and 32,000 bytes for each tree of a forest: its nodes, and the leaves of the
-//	             rows of the window; 4.2 MB for learner.variance
+//	             and 32,000 bytes for each tree of a forest, and 200,000 for each of one whose
+//	             trees grow again: its nodes, and the leaves of the rows of the window; 4.2 MB
+//	             for learner.variance
 //	window       rows of the windows that the algorithm and a mixture have (learner.PackedRows)
 //	             × inputs × 4 bytes, a copy of those in the snapshot
 //	tables       for each category with statistics and for each table of keys,

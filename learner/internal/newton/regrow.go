@@ -1,0 +1,179 @@
+package newton
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// regrowths are the rows of the window at which trees that grow again are judged, by the losses
+// since they grew last: they are discarded unless the best member with leaves has less than a
+// share of the loss of the best without. With some of them trees grow again: more rows tell
+// better where to split. Chosen by trial: docs/forest.md.
+var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.02}, false}, {trial{5120, 1.02}, true}, {trial{7168, 0.99}, false}}
+
+// regrowth is a trial, and whether the trees grow again if they pass it.
+type regrowth struct {
+	trial
+	again bool
+}
+
+const (
+	// regrowthThresholds is the number of thresholds that trees which grow again draw in a column.
+	// Chosen by trial: docs/forest.md.
+	regrowthThresholds = 4
+
+	// regrowthRest is the share of these trees that grow from what the random features leave of
+	// the labels, and not from the labels. Chosen by trial: docs/forest.md.
+	regrowthRest = 0.5
+)
+
+// regrows reports whether the trees grow again. Trees of pairs stay, and all others with them:
+// most of what their members learn of leaves is that of the pairs.
+func (w *newton) regrows() bool {
+	return w.Options.ForestRegrow && w.forest.trees != nil && w.forest.pairs == 0
+}
+
+// regrow judges the trees, and replaces them, with the mini-batch that brings the window from
+// some rows to those of a regrowth.
+func (w *newton) regrow(before, rows int) {
+	if !w.regrows() {
+		return
+	}
+	for _, r := range regrowths {
+		switch {
+		case before >= r.rows || r.rows > rows:
+		case !w.pays(w.forest.since, r.share):
+			w.discardForest()
+			return
+		case r.again && w.shares():
+			labels, rest := w.sample(), w.rest()
+			labels.Thresholds, rest.Thresholds = regrowthThresholds, regrowthThresholds
+			n, seed := w.Options.Forest, w.Options.Seed+uint64(r.rows)
+			ofRest := int(regrowthRest * float64(n))
+			w.replace(forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1)))
+			return
+		}
+	}
+}
+
+// sample returns the rows of the window and their labels.
+func (w *newton) sample() forest.Sample {
+	v := &w.window
+	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, len(v.targets))}
+	for i, y := range v.targets {
+		s.Targets[i] = max(-target.MaxResidual, min(target.MaxResidual, y))
+	}
+	if w.Head.Task == target.Classification {
+		s.Classes = w.Head.Classes
+	}
+	return s
+}
+
+// rest returns the rows of the window with what the best member without leaves leaves of their
+// labels: the negative gradient of the loss in each of its scores (Friedman 2001).
+func (w *newton) rest() forest.Sample {
+	v, k, e, n := &w.window, w.Head.Scores(), len(w.members), w.Head.Parts()
+	m := w.bestWithout()
+	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, v.rows*k)}
+	f := v.scores(e * k)
+	for i := range v.rows {
+		scores, gradient := f[(i*e+m)*k:(i*e+m+1)*k], s.Targets[i*k:(i+1)*k]
+		for j := range n {
+			y := v.targets[i*n+j]
+			if w.Head.Task == target.Regression {
+				y = max(-target.MaxResidual, min(target.MaxResidual, y))
+			}
+			w.Head.LossOf(j).Grad(w.Head.Part(gradient, j), w.Head.Part(scores, j), y)
+		}
+		for j, g := range gradient {
+			gradient[j] = max(-target.MaxResidual, min(target.MaxResidual, -g))
+		}
+	}
+	return s
+}
+
+// bestWithout returns the member without leaves that has the least loss, summed over the targets.
+func (w *newton) bestWithout() int {
+	n, best, least := w.Head.Parts(), 0, math.Inf(1)
+	for m, who := range w.members {
+		sum := 0.0
+		for _, l := range w.loss[m*n : (m+1)*n] {
+			sum += l
+		}
+		if who.rho == 1 && sum < least {
+			best, least = m, sum
+		}
+	}
+	return best
+}
+
+// replace replaces the trees, one after the other: each takes the place of an old one, and its
+// leaves the step of stepForest from where the others are; and then all trees take one more step.
+// So the scores of the members move as they do with the steps of other mini-batches, and not to
+// those of new trees without coefficients. The averages of the members with leaves begin again
+// with these members. A caller has computed the shares of the rows.
+func (w *newton) replace(trees *forest.Forest) {
+	l, k, e := &w.forest, w.Head.Scores(), len(w.members)
+	old := leaves{trees: l.trees, of: l.of, coef: l.coef}
+	l.scored = l.scored[:0]
+	w.plant(trees)
+	own := len(l.members)
+	l.coef = make([]float64, trees.Leaves()*own*k)
+	l.averageCoef = make([]float64, trees.Leaves()*l.averaged*k)
+	l.next = 0
+	l.solver.prepare(own * k)
+	for c := range own {
+		for from := 0; from < w.Options.Forest; from += treesPerStep {
+			w.replaceSome(&old, c, from, min(from+treesPerStep, w.Options.Forest))
+		}
+	}
+	for range vec.Panels(w.Options.Forest, treesPerStep) {
+		w.stepForest()
+	}
+	for i := range trees.Leaves() {
+		copy(l.averageCoef[i*l.averaged*k:(i+1)*l.averaged*k], l.coef[i*own*k:])
+	}
+	for _, m := range l.members[:l.averaged] {
+		copy(w.averageIntercept[m*k:(m+1)*k], w.intercept[m*k:])
+		for i := range len(w.coef) / (e * k) {
+			copy(w.averageCoef[(i*w.averaged+m)*k:(i*w.averaged+m+1)*k], w.coef[(i*e+m)*k:])
+		}
+	}
+	w.judgeFromHere()
+}
+
+// judgeFromHere has the trees judged by the losses of the rows to come.
+func (w *newton) judgeFromHere() {
+	if w.regrows() {
+		w.forest.since = make([]float64, len(w.loss))
+	}
+}
+
+// replaceSome replaces the trees [from, to) for member c of those with leaves.
+func (w *newton) replaceSome(old *leaves, c, from, to int) {
+	l, n, k, own := &w.forest, w.window.rows, w.Head.Scores(), len(w.forest.members)
+	workers := l.solver.workers[c*k : (c+1)*k]
+	w.leafGradient(l.members[c], workers)
+	penalty := w.leafPenalties(c).trees
+	for j, t := range workers {
+		t.begin(n)
+		for tree := from; tree < to; tree++ {
+			first, end := old.trees.Tree(tree)
+			t.step = state.Extend(t.step[:0], end-first)
+			for i := range t.step {
+				t.step[i] = -old.coef[((first+i)*own+c)*k+j]
+			}
+			before := old.of[tree*windowRows : tree*windowRows+n]
+			first, end = l.trees.Tree(tree)
+			leaf := l.of[tree*windowRows : tree*windowRows+n]
+			t.sum(leaf, before, end-first)
+			w.stepLeaves(t, c, j, first, penalty)
+			t.apply(leaf)
+		}
+	}
+	w.changeScores(c, workers)
+}
