@@ -85,10 +85,20 @@ func (w *newton) remaining() []int {
 	return of
 }
 
-// withoutDiscarded makes w, which has nothing yet, one without the members that a State says
-// are discarded.
-func (w *newton) withoutDiscarded(s *state.Reader, discarded int64) {
-	all := int64(1)<<len(w.members) - 1
+// loadPlan makes w, which has nothing yet, one without the members that are discarded in a State
+// of some rows, with or without trees.
+func (w *newton) loadPlan(s *state.Reader, rows int64, trees bool) {
+	if w.Options.ForestTrial && !trees && rows >= growRows {
+		w.withoutForest()
+	}
+	if !w.discarding {
+		return
+	}
+	bits := state.Take[int64](s, "members.discarded", 1, 1)
+	if s.Err != nil {
+		return
+	}
+	discarded, all := bits[0], int64(1)<<len(w.members)-1
 	s.Require(discarded >= 0 && discarded&^(all|keepsAll) == 0 && discarded&all != all, "members %b of %d are discarded", discarded, len(w.members))
 	if s.Err != nil {
 		return

@@ -59,17 +59,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	n := counters[fieldRows]
-	if w.Options.ForestTrial && v.Forest == nil && n >= growRows {
-		w.withoutForest()
-	}
-	if w.discarding {
-		if discarded := state.Take[int64](s, "members.discarded", 1, 1); discarded != nil {
-			w.withoutDiscarded(s, discarded[0])
-		}
-		if s.Err != nil {
-			return
-		}
-	}
+	w.loadPlan(s, n, v.Forest != nil)
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
