@@ -29,13 +29,21 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
 		{"five classes, fourth version", "de03e391d2ffe04c", Config{Warmup: 4, BlockSize: 8, MaxFeatures: 32}, five},
+		{"regression, fifth version", "b48dc5d4773280b4", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
+			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
+		}},
+		{"five classes, fifth version", "d111f85bdbbe7ffa", Config{Warmup: 5, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		l := newWhole(t, test.config)
 		var b Batch
 		b.Reset(3)
 		x := make([]float64, 3)
-		for range 400 {
+		n := 400
+		if test.config.Warmup == 5 && test.config.MaxFeatures == 64 { // to the steps after its last fit
+			n = 1280
+		}
+		for range n {
 			for j := range x {
 				x[j] = rng.NormFloat64()
 			}

@@ -82,6 +82,7 @@ type Options struct {
 	Effort       int    // of algorithms that have one; AutoEffort: chosen by the first rows
 	Lean         bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Warming      bool   // the model starts again with the last fit of the warm-up
+	Frugal       bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
 	Direction    string // direction of a step, see package descent
 	Steps
 }

@@ -13,14 +13,18 @@ import (
 )
 
 // TestRowsLearnedAgainHaveTheirStepsAtTheEnd, if the engine is lean: one for four rows, on a
-// window with all of them. Gram matrices are then those of two thirds of the rows
-// at least.
+// window with all of them, or for eight if it is frugal. Gram matrices are then those of two
+// thirds of the rows at least.
 func TestRowsLearnedAgainHaveTheirStepsAtTheEnd(t *testing.T) {
 	const blocks = 8 * 32 / rowsAgain
 	const minibatch, again, all = 32, 8, 40
-	for _, lean := range []bool{false, true} {
+	for _, test := range []struct {
+		lean, frugal bool
+		steps        int
+	}{{}, {true, false, blocks}, {true, true, 8 * 32 / lastRowsAgain}} {
+		lean := test.lean
 		w := newEngine(engine.Problem{
-			Options: engine.Options{BlockSize: 2, MaxFeatures: 2 * blocks, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample, Lean: lean},
+			Options: engine.Options{BlockSize: 2, MaxFeatures: 2 * blocks, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample, Lean: lean, Frugal: test.frugal},
 			Head:    target.Head{Task: target.Regression, Loss: loss.Square{}, Scales: []target.Scale{{Deviation: 1}}}, Dim: 1, Prior: []float64{0},
 			Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
 		})
@@ -38,7 +42,7 @@ func TestRowsLearnedAgainHaveTheirStepsAtTheEnd(t *testing.T) {
 			w.Learn(&p)
 			has := w.bank.Blocks()
 			switch {
-			case lean && i < again-1 && has != 0, lean && i == again-1 && has != blocks, !lean && i > 1 && i < again-1 && has == 0:
+			case lean && i < again-1 && has != 0, lean && i == again-1 && has != test.steps, !lean && i > 1 && i < again-1 && has == 0:
 				t.Fatalf("lean: %v: after mini-batch %d there are %d blocks", lean, i, has)
 			}
 			if n := float64(w.window.rows); has > 0 {

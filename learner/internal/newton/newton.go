@@ -132,6 +132,10 @@ const (
 	// fewer steps, but leastAgain. Chosen by trial.
 	rowsAgain, leastAgain = 4, 16
 
+	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal. Chosen by
+	// trial.
+	lastRowsAgain = 8
+
 	// gramGrowth is the growth of the rows of a Gram matrix at which it is computed again.
 	// Chosen by trial.
 	gramGrowth = 1.5
@@ -260,7 +264,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		w.credit += int64(len(p.Labels)) * w.visitsNow()
 		most := maxStepsPerBatch
 		if again {
-			most = int(max(leastAgain, int64(w.window.rows)/rowsAgain*w.visits/rowVisitsPerExample))
+			most = int(max(leastAgain, int64(w.window.rows)/w.rowsAgain()*w.visits/rowVisitsPerExample))
 			w.credit = int64(most) * int64(w.window.rows)
 		}
 		for range most {

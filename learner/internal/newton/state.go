@@ -62,7 +62,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
-	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "the next block is %d, want %d: the model is not full", counters[fieldNext], blocks)
+	s.Require(blocks == w.Options.MaxBlocks() || w.frugal() || counters[fieldNext] == int64(blocks), "the next block is %d, want %d: the model is not full", counters[fieldNext], blocks)
 	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= int64(w.length), "the credit of row visits is %d", counters[fieldCredit])
 	s.Require(counters[fieldAt] >= 0 && (counters[fieldAt] == 0 || n == int64(w.length) && counters[fieldAt] < n), "the window ends at %d", counters[fieldAt])
 	if s.Err != nil {

@@ -11,7 +11,7 @@ import (
 
 // step changes the next block. A caller has made sure that the window has rows.
 func (w *newton) step() {
-	n, k, e, most := w.window.rows, w.Head.Scores(), len(w.members), w.Options.MaxBlocks()
+	n, k, e, most := w.window.rows, w.Head.Scores(), len(w.members), w.mostBlocks(w.window.rows)
 	size := 2 * w.Options.BlockSize
 	s, v := &w.scratch, &w.window
 	b := w.next % most
@@ -161,7 +161,7 @@ func (w *newton) solve(factor []float64, of []int) {
 // fewer, the noise in the mean loss is larger, by the root of their number.
 func (w *newton) penalty(m int, rows float64) float64 {
 	shortWindow := math.Sqrt(max(1, gramRows/rows))
-	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.Options.MaxBlocks()*w.Options.BlockSize) / w.members[m].rho
+	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.mostBlocks(int(rows))*w.Options.BlockSize) / w.members[m].rho
 }
 
 // maxCurvature stands for the second derivative of a loss that has no bound for

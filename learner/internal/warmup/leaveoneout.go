@@ -18,7 +18,7 @@ func (t *tuner) leaveOneOut() float64 {
 		row := t.inverse[i*n+i : (i+1)*n]
 		diagonal[i] = vec.Dot(row, row)
 	}
-	if t.version >= Newest {
+	if t.version >= Fourth {
 		return t.solved(diagonal)
 	}
 	sum := 0.0

@@ -16,9 +16,12 @@ const (
 	// other row.
 	Third Version = 3
 
-	// Newest is the version of new models. Until its last fit a model has one member for
-	// each penalty.
-	Newest Version = 4
+	// Fourth has one member for each penalty until its last fit.
+	Fourth Version = 4
+
+	// Newest is the version of new models. Until its last fit a model has random features in
+	// proportion to its rows.
+	Newest Version = 5
 )
 
 // Valid reports whether there is such a version.

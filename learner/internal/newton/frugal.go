@@ -1,0 +1,27 @@
+package newton
+
+// featuresPerRow is the number of random features for each row of the window that a model
+// has at most until the last fit, if it is frugal, but leastFeatures: with few rows, more have
+// little influence, and each new block takes a Gram matrix and its factors. Chosen by trial.
+const featuresPerRow, leastFeatures = 4, 512
+
+// frugal reports whether w has fewer random features than it may have, because another
+// engine replaces it soon.
+func (w *newton) frugal() bool { return w.Options.Frugal && w.Options.Warming }
+
+// mostBlocks returns the number of blocks that w may have with some rows in its window.
+func (w *newton) mostBlocks(rows int) int {
+	most := w.Options.MaxBlocks()
+	if w.frugal() {
+		most = min(most, max(1, max(leastFeatures, featuresPerRow*rows)/w.Options.BlockSize))
+	}
+	return most
+}
+
+// rowsAgain returns the number of rows for each step after those that are learned again.
+func (w *newton) rowsAgain() int64 {
+	if w.Options.Frugal && !w.Options.Warming {
+		return lastRowsAgain
+	}
+	return rowsAgain
+}
