@@ -35,11 +35,14 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 				c := candidate{number, between(low, high, u)}
 				if draw > 0 && w.twoValued[number] {
 					// the split of the first draw again
-				} else if purity, valid := w.divided(rows, c, total); valid {
+				} else if purity, left, valid := w.divided(rows, c, total); valid {
 					used = true
 					if purity > most {
 						most, ok, best = purity, true, c
 					}
+				} else if w.twoValued[number] && (left == 0 || left == len(rows)) {
+					w.constant.add(number)
+					break
 				}
 				if w.draws > 1 {
 					u = w.uniform()
@@ -56,9 +59,10 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	return best, ok
 }
 
-// extent returns the smallest and the largest value of the rows in a column.
+// extent returns the smallest and the largest value of the rows in a column, or of all rows
+// if it has two values: a split then shows whether the rows have both.
 func (w *worker) extent(rows []int32, number int32) (low, high float32) {
-	if len(rows) == len(w.growth.rows) {
+	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
 	return extent(w.columns[number], rows)
@@ -87,18 +91,18 @@ func extent(column []float32, rows []int32) (low, high float32) {
 	return low, high
 }
 
-// divided returns the sum of the purities of both sides of a split, whose weight is total.
-// It returns false if a side has too few rows.
-func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, valid bool) {
+// divided returns the sum of the purities of both sides of a split, whose weight is total,
+// and the number of rows on the left. It returns false if a side has too few rows.
+func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, left int, valid bool) {
 	n, weight := w.sumsLeft(rows, w.columns[c.column], c.threshold)
 	if n < minLeafRows || len(rows)-n < minLeafRows {
-		return 0, false
+		return 0, n, false
 	}
 	purity = w.purity(w.left, weight)
 	for k, v := range w.left {
 		w.left[k] = w.all[k] - v
 	}
-	return purity + w.purity(w.left, total-weight), true
+	return purity + w.purity(w.left, total-weight), n, true
 }
 
 // minGain is the part of the purity that a split has to gain: less is rounding.
