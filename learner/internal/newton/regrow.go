@@ -13,7 +13,7 @@ import (
 // since they grew last: they are discarded unless the best member with leaves has less than a
 // share of the loss of the best without. With some of them trees grow again: more rows tell
 // better where to split. Chosen by trial: docs/forest.md.
-var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.02}, false}, {trial{5120, 1.02}, true}, {trial{7168, 0.99}, false}}
+var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.015}, false}, {trial{5120, 1.015}, true}, {trial{7168, 0.99}, false}}
 
 // regrowth is a trial, and whether the trees grow again if they pass it.
 type regrowth struct {
