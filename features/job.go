@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -18,8 +19,8 @@ type job struct {
 	dst      []float64 // the caller's result: of Sum and Gradient
 	features []float32 // the caller's result: of Features
 
-	held *Held
-
+	held         *Held
+	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
 	perTask      int // panels in a task, of rows or of frequencies
@@ -78,7 +79,7 @@ const goroutineCost = 1 << 22
 // sleep, and so the ones before it are taken at once (d=123, 64 rows, 5,120
 // frequencies, two cores: the second begins after 40 µs instead of 110).
 func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
-	n := goroutines(tasks, cost)
+	n := j.goroutines(tasks, cost)
 	if n > 1 {
 		n++
 	}
@@ -90,6 +91,10 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		}
 		j.workers = append(j.workers, w)
 	}
+	if j.team != nil {
+		j.team.Run(tasks, func(worker, i int) { task(j, j.workers[worker], i) })
+		return
+	}
 	j.task, j.tasks = task, tasks
 	j.next.Store(0)
 	j.wait.Add(n - 1)
@@ -100,8 +105,12 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 	j.wait.Wait()
 }
 
-// goroutines returns the number of goroutines that tasks with that many multiply-adds justify.
-func goroutines(tasks, cost int) int {
+// goroutines returns the number of goroutines that tasks with that many multiply-adds justify,
+// or that the team has.
+func (j *job) goroutines(tasks, cost int) int {
+	if j.team != nil {
+		return min(tasks, j.team.Size())
+	}
 	return max(1, min(tasks, runtime.GOMAXPROCS(0), cost/goroutineCost))
 }
 
@@ -136,7 +145,7 @@ func (b *Bank) job() *job {
 func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
-	j.held = nil
+	j.held, j.team = nil, nil
 	select {
 	case b.idle <- j:
 	default:
