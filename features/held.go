@@ -17,13 +17,14 @@ type Held struct {
 	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
 
 	// Of a product:
-	of      []vec.Coordinates      // the caller's, of each panel of rows
-	factors []float32              // likewise, in panels
-	inUse   []int                  // scores with factors in each run of rows
-	columns int                    // of coefficients
-	sums    []float64              // of whole panels of frequencies
-	ordered cores.Order[[]float64] // adds those of each run of rows to them
-	packed  []float32              // coefficients in panels of columns
+	of      []vec.Coordinates     // the caller's, of each panel of rows
+	factors []float32             // likewise, in panels
+	inUse   []int                 // scores with factors in each run of rows
+	columns int                   // of coefficients
+	sums    []float64             // of whole panels of frequencies
+	add     func(sums *[]float64) // adds those of a run of rows to them
+	ordered cores.Order[[]float64]
+	packed  []float32 // coefficients in panels of columns
 }
 
 // perTile is the number of features of a panel of rows and one of frequencies.
@@ -77,7 +78,10 @@ func (j *job) holdGradient() {
 			j.run((*job).holdRunsTask, 1, 0)
 			return
 		}
-		h.ordered.Begin(func(sums *[]float64) { vec.Axpy(1, *sums, h.sums) })
+		if h.add == nil {
+			h.add = func(sums *[]float64) { vec.Axpy(1, *sums, h.sums) }
+		}
+		h.ordered.Begin(h.add)
 		j.run((*job).holdRunTask, runs, hold+spread)
 		return
 	}

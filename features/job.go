@@ -46,6 +46,7 @@ type job struct {
 	growing     bool // pack sets the weights of the blocks, too
 
 	task    func(*job, *worker, int)
+	inTeam  func(worker, i int) // does a task
 	tasks   int
 	next    atomic.Int64
 	wait    sync.WaitGroup
@@ -91,11 +92,14 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		}
 		j.workers = append(j.workers, w)
 	}
+	j.task, j.tasks = task, tasks
 	if j.team != nil {
-		j.team.Run(tasks, func(worker, i int) { task(j, j.workers[worker], i) })
+		if j.inTeam == nil {
+			j.inTeam = func(worker, i int) { j.task(j, j.workers[worker], i) }
+		}
+		j.team.Run(tasks, j.inTeam)
 		return
 	}
-	j.task, j.tasks = task, tasks
 	j.next.Store(0)
 	j.wait.Add(n - 1)
 	for _, w := range j.workers[1:n] {

@@ -82,6 +82,7 @@ type member struct {
 
 type scratch struct {
 	team      cores.Team // of the step
+	stepRows  func(worker, task int)
 	gradient  gradientScratch
 	rowSums   rowSums
 	held      features.Held

@@ -9,8 +9,13 @@ import (
 
 // rowSums are sums of lines over the rows of the window.
 type rowSums struct {
-	sum     []float64                 // of each line
-	ordered cores.Order[panelScratch] // adds those of some panels of rows to it
+	sum     []float64 // of each line
+	ordered cores.Order[panelScratch]
+
+	lines   func(w *newton, r int, lines []float64, p *panelScratch) // those of a panel of rows
+	perTask int                                                      // panels
+	add     func(p *panelScratch)                                    // adds the lines of a task to the sums
+	do      func(worker, task int)                                   // does a task
 }
 
 // panelScratch is memory for panels of rows.
@@ -28,26 +33,37 @@ const linesPerTask = 64
 // cores as the step has, it calls f for each panel r of rows, to set a line for each score of
 // the members that the panel has factors of.
 func (w *newton) sumLines(f func(w *newton, r int, lines []float64, p *panelScratch)) []float64 {
-	panels, columns := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(w.Head.Scores()*len(w.members))
-	size, perTask := columns*vec.Lanes, max(1, linesPerTask/columns)
-	s, inUse := &w.scratch.rowSums, w.scratch.gradient.inUse
+	s, columns := &w.scratch.rowSums, features.SumColumns(w.Head.Scores()*len(w.members))
+	if s.do == nil {
+		s.add, s.do = w.addLines, w.linesTask
+	}
 	s.sum = state.Extend(s.sum[:0], columns)
 	clear(s.sum)
-	s.ordered.Begin(func(p *panelScratch) {
-		for r, lines := p.first, p.lines; len(lines) > 0; r, lines = r+1, lines[size:] {
-			n := features.SumColumns(inUse[r*vec.Lanes/vec.Run])
-			vec.SumLines(s.sum[:n], lines[:n*vec.Lanes])
-		}
-	})
-	w.scratch.team.Run(vec.Panels(panels, perTask), func(_, task int) {
-		p := s.ordered.Take()
-		p.first = task * perTask
-		some := min(perTask, panels-p.first)
-		p.lines = state.Extend(p.lines[:0], some*size)
-		for i := range some {
-			f(w, p.first+i, p.lines[i*size:(i+1)*size], p)
-		}
-		s.ordered.Give(task, p)
-	})
+	s.ordered.Begin(s.add)
+	s.lines, s.perTask = f, max(1, linesPerTask/columns)
+	w.scratch.team.Run(vec.Panels(vec.Panels(w.window.rows, vec.Lanes), s.perTask), s.do)
 	return s.sum
+}
+
+// linesTask sets the lines of a few panels, and has them added.
+func (w *newton) linesTask(_, task int) {
+	s := &w.scratch.rowSums
+	p, size := s.ordered.Take(), len(s.sum)*vec.Lanes
+	p.first = task * s.perTask
+	panels := min(s.perTask, vec.Panels(w.window.rows, vec.Lanes)-p.first)
+	p.lines = state.Extend(p.lines[:0], panels*size)
+	for i := range panels {
+		s.lines(w, p.first+i, p.lines[i*size:(i+1)*size], p)
+	}
+	s.ordered.Give(task, p)
+}
+
+// addLines adds the lines of the panels of p to the sums.
+func (w *newton) addLines(p *panelScratch) {
+	sum, inUse := w.scratch.rowSums.sum, w.scratch.gradient.inUse
+	size := len(sum) * vec.Lanes
+	for r, lines := p.first, p.lines; len(lines) > 0; r, lines = r+1, lines[size:] {
+		n := features.SumColumns(inUse[r*vec.Lanes/vec.Run])
+		vec.SumLines(sum[:n], lines[:n*vec.Lanes])
+	}
 }
