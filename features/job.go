@@ -28,6 +28,8 @@ type job struct {
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
 	packedCoef    []float32
+	givenCoef     []float32 // the caller's, if it has packed them
+	panelCoef     []float32 // the one or the other
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
 	weightedCoef  []float32
@@ -149,6 +151,7 @@ func (b *Bank) job() *job {
 func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
+	j.givenCoef, j.panelCoef = nil, nil
 	j.held, j.team = nil, nil
 	select {
 	case b.idle <- j:

@@ -46,7 +46,10 @@ type newton struct {
 	// What predictions are made with: the mixture, the members, the averages.
 	candidateCoef      []float32 // features × columns
 	candidateIntercept []float64
+	packed             features.Packed // candidateCoef
 
+	mix      []float64 // shares of the candidates that predictions are made with, candidates × targets
+	changed  changes
 	loss     []float64 // of each member and average for each target, decayed
 	window   window
 	grams    []gram // of each block
@@ -244,7 +247,7 @@ func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	from := len(dst)
-	dst = engine.Scores(dst, w.bank, x, w.candidateCoef, w.candidateIntercept, n)
+	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
 	w.forest.score(dst[from:], x, w.Columns())
 	return dst
 }
@@ -261,6 +264,7 @@ func (w *newton) Serving() engine.Served {
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
 	w.learnTrackers(p)
+	w.changed = changes{blocks: w.changed.blocks[:0]}
 	before := w.window.rows
 	w.push(p)
 	again := p.Again && w.Options.Lean

@@ -27,6 +27,7 @@ func (w *newton) step() {
 		return
 	}
 	s.slope = state.Extend(s.slope[:0], size*e*k)
+	w.changed.blocks = append(w.changed.blocks, b)
 	w.slope(b)
 	w.refresh(b)
 	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
@@ -229,6 +230,7 @@ func (w *newton) resetDiverged(coef []float64) {
 			continue
 		}
 		w.forest.reset(m)
+		w.changed.all = true
 		w.discarded |= keepsAll
 		for i := m * k; i < len(w.coef); i += e * k {
 			clear(w.coef[i : i+k])

@@ -57,7 +57,30 @@ func (w *newton) stepForest() {
 		}
 		wait.Wait()
 	}
+	w.staleTrees(count)
 	l.next = (l.next + count) % w.Options.Forest
+}
+
+// staleTrees marks the candidates of the next trees, and those of pairs, which have changed.
+func (w *newton) staleTrees(count int) {
+	l := &w.forest
+	if len(l.stale) != l.trees.Leaves() { // they have no candidates yet
+		return
+	}
+	for i := range count + l.pairs {
+		from, to := l.trees.Tree(w.treeAt(i, count))
+		for leaf := from; leaf < to; leaf++ {
+			l.stale[leaf] = true
+		}
+	}
+}
+
+// treeAt returns tree i of a step that changes so many and those of pairs.
+func (w *newton) treeAt(i, count int) int {
+	if i < count {
+		return (w.forest.next + i) % w.Options.Forest
+	}
+	return w.Options.Forest + i - count
 }
 
 // prepare has memory for that many members with a number of scores each.
@@ -141,12 +164,10 @@ func (w *newton) stepTrees(c, j, count int) {
 	penalties := w.leafPenalties(c)
 	t.begin(n)
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
-	for tree := range count + l.pairs {
-		penalty := penalties.pairs
-		if tree < count {
-			tree, penalty = (l.next+tree)%w.Options.Forest, penalties.trees
-		} else {
-			tree += w.Options.Forest - count
+	for i := range count + l.pairs {
+		tree, penalty := w.treeAt(i, count), penalties.pairs
+		if i < count {
+			penalty = penalties.trees
 		}
 		if math.IsInf(penalty, 1) {
 			continue
