@@ -32,7 +32,7 @@ func (p *Packed) Set(coef []float32, from, to, scores int) {
 	}
 }
 
-// of reports whether p has the coefficients of Sum for so many features and scores.
+// of reports whether p has the coefficients of Sum for this number of features and scores.
 func (p *Packed) of(features, scores int) bool {
 	return p != nil && p.features == features && p.scores == scores
 }

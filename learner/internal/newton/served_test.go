@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// leanRows has w learn so many mini-batches of rows like those of planted.
+// leanRows has w learn some mini-batches of rows like those of planted.
 func leanRows(w *newton, rng *rand.Rand, batches int) {
 	for range batches {
 		var p engine.Minibatch

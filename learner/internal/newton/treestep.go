@@ -75,7 +75,7 @@ func (w *newton) staleTrees(count int) {
 	}
 }
 
-// treeAt returns tree i of a step that changes so many and those of pairs.
+// treeAt returns tree i of a step that changes count of them and those of pairs.
 func (w *newton) treeAt(i, count int) int {
 	if i < count {
 		return (w.forest.next + i) % w.Options.Forest
