@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -83,7 +84,10 @@ type member struct {
 }
 
 type scratch struct {
+	team      cores.Team // of the step
+	stepRows  func(worker, task int)
 	gradient  gradientScratch
+	rowSums   rowSums
 	held      features.Held
 	g, scores []float64 // rows × members × scores, where features cannot be held
 	d         []float64 // sums with the step, in panels of rows
@@ -283,6 +287,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
+		w.scratch.team.Rest()
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
