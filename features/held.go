@@ -1,10 +1,15 @@
 package features
 
-import "github.com/accrete-ml/accrete/internal/vec"
+import (
+	"github.com/accrete-ml/accrete/internal/cores"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 // Held is the features of a block for some rows, in memory, for several products with
 // them. The zero value is ready to use, by one goroutine at a time.
 type Held struct {
+	Team *cores.Team // does the products; nil: as many goroutines as they justify
+
 	bank   *Bank
 	rows   int
 	skip   int       // frequencies of the first panel that are before the block
@@ -12,12 +17,14 @@ type Held struct {
 	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
 
 	// Of a product:
-	of      []vec.Coordinates // the caller's, of each panel of rows
-	factors []float32         // likewise, in panels
-	inUse   []int             // scores with factors in each run of rows
-	columns int               // of coefficients
-	sums    []float64         // of whole panels of frequencies
-	packed  []float32         // coefficients in panels of columns
+	of      []vec.Coordinates     // the caller's, of each panel of rows
+	factors []float32             // likewise, in panels
+	inUse   []int                 // scores with factors in each run of rows
+	columns int                   // of coefficients
+	sums    []float64             // of whole panels of frequencies
+	add     func(sums *[]float64) // adds those of a run of rows to them
+	ordered cores.Order[[]float64]
+	packed  []float32 // coefficients in panels of columns
 }
 
 // perTile is the number of features of a panel of rows and one of frequencies.
@@ -42,7 +49,7 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinate
 	}
 	j := b.job()
 	defer j.release()
-	j.x, j.rows, j.scores = x, rows, scores
+	j.x, j.rows, j.scores, j.team = x, rows, scores, h.Team
 	from, end := block*b.m.BlockSize, (block+1)*b.m.BlockSize
 	j.from, j.end = from/vec.Panel, vec.Panels(end, vec.Panel)
 	h.bank, h.rows, h.skip, h.panels = b, j.rows, from%vec.Panel, j.end-j.from
@@ -67,18 +74,16 @@ func (j *job) holdGradient() {
 	h, runs := j.held, len(j.held.inUse)
 	hold, spread := j.cost(j.rows, h.panels, 0), h.rows*h.panels*vec.Panel*2*j.scores
 	if j.to = j.load(j.from, j.end); j.to == j.end {
-		switch size := len(h.sums); {
-		case goroutines(runs, hold+spread) == 1:
+		if j.goroutines(runs, hold+spread) == 1 {
 			j.run((*job).holdRunsTask, 1, 0)
 			return
-		case runs*size <= maxPartial:
-			resize(&j.partial, runs*size)
-			j.run((*job).holdRunTask, runs, hold+spread)
-			for run := range runs {
-				vec.Axpy(1, j.partial[run*size:(run+1)*size], h.sums)
-			}
-			return
 		}
+		if h.add == nil {
+			h.add = func(sums *[]float64) { vec.Axpy(1, *sums, h.sums) }
+		}
+		h.ordered.Begin(h.add)
+		j.run((*job).holdRunTask, runs, hold+spread)
+		return
 	}
 	for {
 		j.run((*job).holdTask, h.rowPanels(), j.cost(j.rows, j.to-j.first, 0))
@@ -99,10 +104,10 @@ func (j *job) holdRunsTask(w *worker, _ int) {
 
 // holdRunTask is a run of rows, with its own sums.
 func (j *job) holdRunTask(w *worker, run int) {
-	size := len(j.held.sums)
-	sums := j.partial[run*size : (run+1)*size]
-	clear(sums)
-	j.holdRun(w, run, sums)
+	sums := j.held.ordered.Take()
+	clear(resize(sums, len(j.held.sums)))
+	j.holdRun(w, run, *sums)
+	j.held.ordered.Give(run, sums)
 }
 
 // holdRun makes the features of a run of rows and adds their products to the sums.
@@ -188,15 +193,22 @@ func (h *Held) Sum(dst []float64, coef []float32, scores int) {
 	}
 	j := h.bank.job()
 	defer j.release()
-	j.held, j.dst, j.scores, h.columns = h, dst, columns, scores
-	j.run((*job).heldSumTask, h.rowPanels(), h.rows*h.panels*vec.Panel*2*scores)
+	j.held, j.dst, j.scores, j.team, h.columns = h, dst, columns, h.Team, scores
+	j.run((*job).heldSumTask, vec.Panels(h.rows, vec.Run), h.rows*h.panels*vec.Panel*2*scores)
 }
 
 // perPanel is the number of coefficients of a panel of frequencies and one of columns.
 const perPanel = 2 * vec.Panel * vec.HeldColumns
 
-// heldSumTask is Held.Sum for a panel of rows.
-func (j *job) heldSumTask(w *worker, i int) {
+// heldSumTask is Held.Sum for a run of rows.
+func (j *job) heldSumTask(w *worker, run int) {
+	for i := run * panelsPerRun; i < min((run+1)*panelsPerRun, j.held.rowPanels()); i++ {
+		j.heldSum(w, i)
+	}
+}
+
+// heldSum is Held.Sum for a panel of rows.
+func (j *job) heldSum(w *worker, i int) {
 	h, f := j.held, j.held.f[i*perTile:]
 	stride := h.rowPanels() * perTile
 	for c := 0; c < j.scores; c += vec.HeldColumns {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -54,6 +55,13 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 						t.Errorf("%v, blocks of %d, %d rows, %d cores: the gradient differs", sampling, size, n, cores)
 					}
 				}
+				h.Team = team(t, r.IntN(4))
+				clear(dst)
+				clear(h.f)
+				b.HoldGradient(&h, block, packed, of, n, dst, factors, scores, inUse)
+				if !slices.Equal(dst, want) {
+					t.Errorf("%v, blocks of %d, %d rows, a team of %d: the gradient differs", sampling, size, n, h.Team.Size())
+				}
 				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
 				b.Features(phi, block, x)
 				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
@@ -72,6 +80,18 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// team returns one of n goroutines on as many cores.
+func team(t *testing.T, n int) *cores.Team {
+	before := runtime.GOMAXPROCS(max(1, n))
+	var all cores.Team
+	all.Resize(n)
+	t.Cleanup(func() {
+		all.Rest()
+		runtime.GOMAXPROCS(before)
+	})
+	return &all
 }
 
 // Features that are weighted, or of a kernel's own, have other products.

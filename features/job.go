@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -18,8 +19,8 @@ type job struct {
 	dst      []float64 // the caller's result: of Sum and Gradient
 	features []float32 // the caller's result: of Features
 
-	held *Held
-
+	held         *Held
+	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
 	perTask      int // panels in a task, of rows or of frequencies
@@ -27,6 +28,8 @@ type job struct {
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
 	packedCoef    []float32
+	givenCoef     []float32 // the caller's, if it has packed them
+	panelCoef     []float32 // the one or the other
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
 	weightedCoef  []float32
@@ -45,6 +48,7 @@ type job struct {
 	growing     bool // pack sets the weights of the blocks, too
 
 	task    func(*job, *worker, int)
+	inTeam  func(worker, i int) // does a task
 	tasks   int
 	next    atomic.Int64
 	wait    sync.WaitGroup
@@ -78,7 +82,7 @@ const goroutineCost = 1 << 22
 // sleep, and so the ones before it are taken at once (d=123, 64 rows, 5,120
 // frequencies, two cores: the second begins after 40 µs instead of 110).
 func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
-	n := goroutines(tasks, cost)
+	n := j.goroutines(tasks, cost)
 	if n > 1 {
 		n++
 	}
@@ -91,6 +95,13 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		j.workers = append(j.workers, w)
 	}
 	j.task, j.tasks = task, tasks
+	if j.team != nil {
+		if j.inTeam == nil {
+			j.inTeam = func(worker, i int) { j.task(j, j.workers[worker], i) }
+		}
+		j.team.Run(tasks, j.inTeam)
+		return
+	}
 	j.next.Store(0)
 	j.wait.Add(n - 1)
 	for _, w := range j.workers[1:n] {
@@ -100,8 +111,12 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 	j.wait.Wait()
 }
 
-// goroutines returns the number of goroutines that tasks with that many multiply-adds justify.
-func goroutines(tasks, cost int) int {
+// goroutines returns the number of goroutines that tasks with that many multiply-adds justify,
+// or that the team has.
+func (j *job) goroutines(tasks, cost int) int {
+	if j.team != nil {
+		return min(tasks, j.team.Size())
+	}
 	return max(1, min(tasks, runtime.GOMAXPROCS(0), cost/goroutineCost))
 }
 
@@ -136,7 +151,8 @@ func (b *Bank) job() *job {
 func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
-	j.held = nil
+	j.givenCoef, j.panelCoef = nil, nil
+	j.held, j.team = nil, nil
 	select {
 	case b.idle <- j:
 	default:

@@ -7,6 +7,11 @@ import "github.com/accrete-ml/accrete/internal/vec"
 // feature, from feature 0 on, for all of b or fewer. The bits of a row's sums do
 // not depend on the other rows.
 func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
+	b.SumPacked(dst, x, coef, scores, nil)
+}
+
+// SumPacked is Sum for coefficients that packed has, too, if it is not nil.
+func (b *Bank) SumPacked(dst []float64, x, coef []float32, scores int, packed *Packed) {
 	j := b.prepare(x, scores)
 	defer j.release()
 	m := len(coef) / (2 * scores)
@@ -18,6 +23,9 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
 	if b.featured() {
 		j.sumOwn(coef, 0)
 		return
+	}
+	if b.weights == nil && packed.of(2*m, scores) {
+		j.givenCoef = packed.coef
 	}
 	coef = j.weighted(coef, 0, scores)
 	single := j.rows % vec.Lanes // rows that fill no panel
@@ -69,7 +77,10 @@ const rowPanelsPerTask = 16
 func (j *job) sumPanels(coef []float32, from int) {
 	scores := j.scores
 	all, rows := from+vec.Panels(len(coef)/(2*scores), vec.Panel), vec.Panels(j.rows, vec.Lanes)
-	vec.PackCoefficients(resize(&j.packedCoef, 2*(all-from)*vec.Panel*scores), coef, scores)
+	if j.panelCoef = j.givenCoef; j.panelCoef == nil {
+		j.panelCoef = resize(&j.packedCoef, 2*(all-from)*vec.Panel*scores)
+		vec.PackCoefficients(j.panelCoef, coef, scores)
+	}
 	j.from = from
 	if rows < rowPanelsPerTask && rows*vec.Lanes*scores <= maxPartial/16 {
 		j.sumGroups(all)
@@ -103,7 +114,7 @@ func (j *job) sumTask(w *worker, i int) {
 	chunk := j.bank.chunk()
 	for p := j.first; p < j.to; p += chunk {
 		q := min(p+chunk, j.to)
-		a := j.packedCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
+		a := j.panelCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
 		for l := range panels {
 			dst, x, n := sum[l*vec.Lanes*scores:(l+1)*vec.Lanes*scores], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
 			if j.bank.structured() {

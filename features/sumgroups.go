@@ -54,7 +54,7 @@ func (j *job) groupsTask(w *worker, i int) {
 		}
 		for p := from; p < to; p += panelsPerGroup {
 			q := min(p+panelsPerGroup, to)
-			a := j.packedCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
+			a := j.panelCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
 			dst := j.partial[(p-j.first)/panelsPerGroup*len(j.total)+l*vec.Lanes*scores:][:vec.Lanes*scores]
 			if t != nil {
 				const size = vec.Panel * vec.Lanes

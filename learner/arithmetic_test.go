@@ -25,6 +25,7 @@ var mixtureArithmetics = map[int]string{
 	5: "1b384215a85b97af0c9e3905be9f9f1b",
 	6: "32dff88da425476b25950036eeb29ef4",
 	7: "32dff88da425476b9967c67cc3b19a65",
+	8: "74dfaa92bea6824774233163b1b604df",
 }
 
 // intervalArithmetics are likewise, of newton with intervals.
@@ -92,6 +93,7 @@ func arithmeticOf(t *testing.T, c Config, labels ...func([]float64) Label) (hash
 var sparseArithmetics = map[int]string{
 	7: "2a1ea28da735f3480b27b6b62b46fbc7",
 	8: "36bae1c2dfade2780b27b6b62b46fbc7",
+	9: "36bae1c2dfade2780b27b6b62b46fbc7",
 }
 
 // TestArithmeticOfSparseRowsHasAVersion learns enough rows for the windows of the machines to be

@@ -12,11 +12,15 @@ var onTrial = Config{Algorithm: "newton", Forest: 16, ForestTrial: true, Effort:
 
 // trialRows returns rows of normal numbers, with labels that are a function of them.
 func trialRows(columns int, label func(x []float64) Label) *Batch {
+	return manyRows(8100, columns, label)
+}
+
+func manyRows(n, columns int, label func(x []float64) Label) *Batch {
 	rng := rand.New(rand.NewPCG(3, 4))
 	b := new(Batch)
 	b.Reset(columns)
 	x := make([]float64, columns)
-	for range 8100 {
+	for range n {
 		for j := range x {
 			x[j] = rng.NormFloat64()
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -124,7 +125,9 @@ func (s *Sample) impurity(rows []int) float64 {
 // Every split divides its rows into two sides of minLeafRows or more, and makes them
 // purer; a node of many rows that are not alike is split.
 func TestSplitsMakeRowsPurer(t *testing.T) {
-	for name, s := range samples() {
+	all := samples()
+	maps.Copy(all, packables())
+	for name, s := range all {
 		more := s
 		more.Thresholds = 4
 		f := Join(Grow(s, 10, 3), Grow(more, 10, 3))

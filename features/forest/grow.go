@@ -17,7 +17,8 @@ type Sample struct {
 	Weights []float64 // of the rows, 0 or more
 
 	// Thresholds is the number of thresholds that are drawn in a column at a node: 0 for one.
-	// With more, fewer trees are needed where the labels jump.
+	// With more, fewer trees are needed where the labels jump. With 4, of rows of the weight 1,
+	// they are uniform among the ranks of the values, and not among the values.
 	Thresholds int
 }
 
@@ -44,7 +45,7 @@ func Grow(s Sample, trees int, seed uint64) *Forest {
 	var wait sync.WaitGroup
 	for _, part := range halves(trees) {
 		wait.Go(func() {
-			w := g.worker()
+			w := g.treeGrower()
 			for t := part[0]; t < part[1]; t++ {
 				grown[t] = w.tree(vec.Key("forest", seed, uint64(t)))
 			}
@@ -55,6 +56,17 @@ func Grow(s Sample, trees int, seed uint64) *Forest {
 		f.add(tree)
 	}
 	return f
+}
+
+// treeGrower grows trees, one after the other.
+type treeGrower interface{ tree(key [32]byte) []node }
+
+// treeGrower returns one for the sample.
+func (g *growth) treeGrower() treeGrower {
+	if g.packed != nil {
+		return g.packed.worker(g.kinds)
+	}
+	return g.worker()
 }
 
 // Join returns the trees of a, and after them those of b. Both are for rows of the same length.
@@ -107,6 +119,7 @@ type growth struct {
 	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
+	packed    *packed     // nil if the rows are not packed
 }
 
 func newGrowth(s Sample) *growth {
@@ -139,7 +152,7 @@ func newGrowth(s Sample) *growth {
 		for _, y := range s.Targets {
 			g.classes = append(g.classes, int32(y))
 		}
-		g.counts = g.counted()
+		g.counts, g.packed = g.counted(), g.pack()
 		return g
 	}
 	g.kinds = len(s.Targets) / max(1, n)
@@ -149,6 +162,7 @@ func newGrowth(s Sample) *growth {
 			g.targets[i*g.kinds+k] = w * s.Targets[i*g.kinds+k]
 		}
 	}
+	g.packed = g.pack()
 	return g
 }
 

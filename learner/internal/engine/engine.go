@@ -163,6 +163,11 @@ func (v Served) Check(s *state.Reader, e Engine) {
 // Scores appends to dst the scores of n scaled rows x: the sums over all features, and
 // the intercepts.
 func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
+	return ScoresPacked(dst, bank, x, coef, nil, intercept, n)
+}
+
+// ScoresPacked is Scores for coefficients that packed has, too, if it is not nil.
+func ScoresPacked(dst []float64, bank *features.Bank, x, coef []float32, packed *features.Packed, intercept []float64, n int) []float64 {
 	k := len(intercept)
 	from := len(dst)
 	dst = state.Extend(dst, n*k)
@@ -170,7 +175,7 @@ func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []f
 	if k == 0 || bank == nil || bank.Blocks() == 0 {
 		clear(f)
 	} else {
-		bank.Sum(f, x, coef, k)
+		bank.SumPacked(f, x, coef, k, packed)
 	}
 	for i := range n {
 		for j, b := range intercept {

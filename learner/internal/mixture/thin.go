@@ -5,12 +5,8 @@ package mixture
 // above most of the time. Chosen by trial.
 const leastTrusted = 0.02
 
-// thinning is what the steps of such a machine are divided by.
-const thinning = 4
-
-// sparseThinning is that for rows with a sparse part, of which machines see a projection alone.
-// Chosen by trial.
-const sparseThinning = 16
+// thinning is what the steps of such a machine are divided by. Chosen by trial.
+const thinning = 16
 
 // thinMachines reduces the cost of machines with little weight for all targets, both in the
 // predictions of the learner and in those of a scorer. As their weights grow with the
@@ -34,13 +30,9 @@ func (m *Mixture) thinMachines() {
 			most[e] = max(most[e], m.w[i])
 		}
 	}
-	by := thinning
-	if m.sparse != nil {
-		by = sparseThinning
-	}
 	for _, o := range m.machines {
 		if most[o.expert] < leastTrusted {
-			o.Thin(by)
+			o.Thin(thinning)
 		} else {
 			o.Thin(1)
 		}

@@ -147,6 +147,7 @@ func (p plan) of(stays []bool) plan {
 
 // replanned adapts w to other members.
 func (w *newton) replanned() {
+	w.changed.all = true
 	w.factorOf, w.factors = sharedFactors(w.members)
 	w.forest = w.newLeaves()
 }

@@ -94,6 +94,7 @@ func (w *newton) grow() {
 // plant takes trees, and the leaves of the rows of the window.
 func (w *newton) plant(trees *forest.Forest) {
 	l := &w.forest
+	w.changed.all = true
 	l.trees = trees
 	if trees == nil {
 		return

@@ -1,9 +1,6 @@
 package newton
 
 import (
-	"runtime"
-	"sync"
-
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -23,40 +20,7 @@ type gradientScratch struct {
 	wholeRows int       // and its rows
 	inUse     []int     // first columns that have factors in a run of rows
 	shift     []float64 // of the intercepts
-	members   []memberScratch
 }
-
-// memberScratch is the memory of one member.
-type memberScratch struct {
-	lines []float64 // [scores, in panels of vec.HeldColumns][vec.Lanes]
-	sum   []float64 // of each line over the rows
-	f, g  []float64 // scores and gradients of a panel, rows × scores
-}
-
-// eachMember calls f for each member, on two cores if there is work for them: no member
-// depends on another.
-func (w *newton) eachMember(f func(w *newton, m int)) {
-	e := len(w.members)
-	if runtime.GOMAXPROCS(0) == 1 || w.window.rows*e*w.Head.Scores() < parallelScores {
-		for m := range e {
-			f(w, m)
-		}
-		return
-	}
-	var wait sync.WaitGroup
-	for part := range 2 {
-		wait.Go(func() {
-			for m := part * e / 2; m < (part+1)*e/2; m++ {
-				f(w, m)
-			}
-		})
-	}
-	wait.Wait()
-}
-
-// parallelScores is the number of scores of a window that justify another goroutine:
-// about 0.1 ms.
-const parallelScores = 1 << 16
 
 // gradient computes the gradient of each member's weighted mean loss in the scores
 // of each row of the window, and updates the intercepts. It returns false if the rows
@@ -70,15 +34,12 @@ func (w *newton) gradient() bool {
 	g.factors = state.Extend(g.factors[:0], panels*vec.Lanes*e*k)
 	g.curvature = state.Extend(g.curvature[:0], panels*vec.Lanes*e*k)
 	g.shift = state.Extend(g.shift[:0], e*k)
-	w.eachMember((*newton).memberGradient)
+	sum := w.sumLines((*newton).panelGradient)
 	// The intercepts change before the block does, but its gradient is that from
 	// before: it takes them into account at the next step.
-	for m := range w.members {
-		for j, d := range g.members[m].sum[:k] {
-			c := m*k + j
-			g.shift[c] = d * interceptStep / w.curvature()
-			w.intercept[c] -= g.shift[c]
-		}
+	for c, d := range sum[:e*k] {
+		g.shift[c] = d * interceptStep / w.curvature()
+		w.intercept[c] -= g.shift[c]
 	}
 	return true
 }
@@ -94,9 +55,6 @@ func (w *newton) shares() bool {
 		}
 	}
 	g, rows := &s.gradient, panels*vec.Lanes
-	for len(g.members) < e {
-		g.members = append(g.members, memberScratch{})
-	}
 	g.share, g.divisor = state.Extend(g.share[:0], e*rows), state.Extend(g.divisor[:0], e*rows)
 	g.active, g.inUse = state.Extend(g.active[:0], e*panels), state.Extend(g.inUse[:0], vec.Panels(n, vec.Run))
 	clear(g.inUse)
@@ -153,40 +111,32 @@ func (w *newton) memberShares(share, divisor []float64, active []bool, m int) {
 	}
 }
 
-// memberGradient computes the gradient of a member, whose sums over the rows it leaves
-// in its lines.
-func (w *newton) memberGradient(m int) {
+// panelGradient computes the gradients of the members for a panel of rows, as lines that add
+// up to those in the intercepts.
+func (w *newton) panelGradient(r int, lines []float64, p *panelScratch) {
 	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
-	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
-	s, parabola := &g.members[m], w.Head.ParabolaAlong(w.curvature())
-	s.clear(k)
-	for r := range panels {
+	g, panels, parabola := &w.scratch.gradient, vec.Panels(n, vec.Lanes), w.Head.ParabolaAlong(w.curvature())
+	rows := min(vec.Lanes, n-r*vec.Lanes)
+	if rows < vec.Lanes {
+		clear(lines) // of no row: its share of any value need not be 0
+	}
+	for m := range e {
 		at := (r*e + m) * k * vec.Lanes
-		factors, curvature := g.factors[at:at+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes]
+		factors, curvature, lines := g.factors[at:at+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes], lines[m*k*vec.Lanes:(m+1)*k*vec.Lanes]
 		if !g.active[m*panels+r] {
 			clear(factors)
+			clear(lines)
 			continue
 		}
-		lines := s.lines[:k*vec.Lanes]
-		rows := min(vec.Lanes, n-r*vec.Lanes)
-		w.lossGradient(lines, w.window.f[at:at+k*vec.Lanes], r, rows, s)
-		from := m*panels*vec.Lanes + r*vec.Lanes
+		w.lossGradient(lines, w.window.f[at:at+k*vec.Lanes], r, rows, p)
+		from := (m*panels + r) * vec.Lanes
 		vec.GradientLines(lines, g.share[from:from+vec.Lanes], g.divisor[from:from+vec.Lanes], target.MaxResidual, parabola, curvature, factors)
-		vec.SumLines(s.sum, s.lines)
 	}
-}
-
-// clear prepares s for k scores.
-func (s *memberScratch) clear(k int) {
-	columns := features.SumColumns(k)
-	s.lines, s.sum = state.Extend(s.lines[:0], columns*vec.Lanes), state.Extend(s.sum[:0], columns)
-	clear(s.lines)
-	clear(s.sum)
 }
 
 // lossGradient sets the lines dst to the gradients of the losses in the scores, lines f,
 // of the first rows of panel r of the window. The others are of no row.
-func (w *newton) lossGradient(dst, f []float64, r, rows int, s *memberScratch) {
+func (w *newton) lossGradient(dst, f []float64, r, rows int, s *panelScratch) {
 	k, targets := w.Head.Scores(), w.Head.Parts()
 	y := w.window.targets[r*vec.Lanes*targets : (r*vec.Lanes+rows)*targets]
 	if w.Head.Loss == (loss.Softmax{}) {
@@ -217,10 +167,9 @@ func (w *newton) lossGradient(dst, f []float64, r, rows int, s *memberScratch) {
 // has the bound of the loss's curvature, so that no step increases the loss of the
 // window; for losses of probabilities, that of target.CurvatureAlong.
 func (w *newton) lengths() {
-	w.eachMember((*newton).memberCurvature)
-	s, k := &w.scratch, w.Head.Scores()
+	sum, s := w.sumLines((*newton).panelCurvature), &w.scratch
 	for c, gain := range s.size {
-		bound := s.gradient.members[c/k].sum[c%k] + s.slope[c]
+		bound := sum[c] + s.slope[c]
 		t := 0.0
 		if gain > 0 && bound > 0 {
 			t = min(maxStepFactor, gain/bound)
@@ -229,20 +178,20 @@ func (w *newton) lengths() {
 	}
 }
 
-// memberCurvature sums the curvatures of a member along the direction of each score.
-func (w *newton) memberCurvature(m int) {
+// panelCurvature computes the curvatures of the members along the direction of each score, for
+// a panel of rows.
+func (w *newton) panelCurvature(r int, lines []float64, _ *panelScratch) {
 	k, e, g := w.Head.Scores(), len(w.members), &w.scratch.gradient
 	panels, columns := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(e*k)
-	s := &g.members[m]
-	s.clear(k)
-	for r := range panels {
+	for m := range e {
+		lines := lines[m*k*vec.Lanes : (m+1)*k*vec.Lanes]
 		if !g.active[m*panels+r] {
+			clear(lines)
 			continue
 		}
 		from, at := (r*columns+m*k)*vec.Lanes, (r*e+m)*k*vec.Lanes
-		rows := m*panels*vec.Lanes + r*vec.Lanes
-		vec.CurvatureLines(s.lines[:k*vec.Lanes], w.scratch.d[from:from+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes], g.share[rows:rows+vec.Lanes])
-		vec.SumLines(s.sum, s.lines)
+		rows := (m*panels + r) * vec.Lanes
+		vec.CurvatureLines(lines, w.scratch.d[from:from+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes], g.share[rows:rows+vec.Lanes])
 	}
 }
 

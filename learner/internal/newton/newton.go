@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -45,7 +46,10 @@ type newton struct {
 	// What predictions are made with: the mixture, the members, the averages.
 	candidateCoef      []float32 // features × columns
 	candidateIntercept []float64
+	packed             features.Packed // candidateCoef
 
+	mix      []float64 // shares of the candidates that predictions are made with, candidates × targets
+	changed  changes
 	loss     []float64 // of each member and average for each target, decayed
 	window   window
 	grams    []gram // of each block
@@ -80,7 +84,10 @@ type member struct {
 }
 
 type scratch struct {
+	team      cores.Team // of the step
+	stepRows  func(worker, task int)
 	gradient  gradientScratch
+	rowSums   rowSums
 	held      features.Held
 	g, scores []float64 // rows × members × scores, where features cannot be held
 	d         []float64 // sums with the step, in panels of rows
@@ -240,7 +247,7 @@ func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	from := len(dst)
-	dst = engine.Scores(dst, w.bank, x, w.candidateCoef, w.candidateIntercept, n)
+	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
 	w.forest.score(dst[from:], x, w.Columns())
 	return dst
 }
@@ -257,6 +264,7 @@ func (w *newton) Serving() engine.Served {
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
 	w.learnTrackers(p)
+	w.changed = changes{blocks: w.changed.blocks[:0]}
 	before := w.window.rows
 	w.push(p)
 	again := p.Again && w.Options.Lean
@@ -279,6 +287,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
+		w.scratch.team.Rest()
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)

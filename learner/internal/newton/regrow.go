@@ -125,7 +125,7 @@ func (w *newton) replace(trees *forest.Forest) {
 	l.coef = make([]float64, trees.Leaves()*own*k)
 	l.averageCoef = make([]float64, trees.Leaves()*l.averaged*k)
 	l.next = 0
-	l.solver.prepare(own * k)
+	l.solver.prepare(own, k)
 	for c := range own {
 		for from := 0; from < w.Options.Forest; from += treesPerStep {
 			w.replaceSome(&old, c, from, min(from+treesPerStep, w.Options.Forest))
@@ -157,7 +157,7 @@ func (w *newton) judgeFromHere() {
 func (w *newton) replaceSome(old *leaves, c, from, to int) {
 	l, n, k, own := &w.forest, w.window.rows, w.Head.Scores(), len(w.forest.members)
 	workers := l.solver.workers[c*k : (c+1)*k]
-	w.leafGradient(l.members[c], workers)
+	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
 	penalty := w.leafPenalties(c).trees
 	for j, t := range workers {
 		t.begin(n)

@@ -15,13 +15,71 @@ func (w *newton) serve() { w.serveAfter(func(from, to int) {}) }
 // serveAfter is serve that has the averages of the features [from, to) computed right
 // before they are read, while they are in the cache.
 func (w *newton) serveAfter(average func(from, to int)) {
-	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
-	mix, columns := w.mixture(), w.Columns()
-	own, averages := e*k, w.averaged*k
-	shares := state.Extend(w.scratch.shares[:0], columns-k)
-	for c := range shares {
-		shares[c] = mix[c/k*n+c%k*n/k]
+	w.mix = append(w.mix[:0], w.mixture()...)
+	w.serveAll(average)
+}
+
+// serveAll is serveAfter for the shares as they are.
+func (w *newton) serveAll(average func(from, to int)) {
+	size, columns := w.bank.Blocks()*2*w.Options.BlockSize, w.Columns()
+	w.shareColumns()
+	w.candidateCoef = state.Extend(w.candidateCoef[:0], size*columns)
+	for from := 0; from < size; from += servedTogether {
+		to := min(from+servedTogether, size)
+		average(from, to)
+		w.serveFeatures(from, to)
 	}
+	w.candidateIntercept = state.Extend(w.candidateIntercept[:0], columns)
+	w.serveFirst()
+	w.serveLeaves(w.mix)
+}
+
+// serveChanged is serve for the shares and averages as they are, where blocks and trees
+// have changed.
+func (w *newton) serveChanged() {
+	if w.changed.all {
+		w.serve()
+		return
+	}
+	size := 2 * w.Options.BlockSize
+	w.shareColumns()
+	if now := w.bank.Blocks() * size * w.Columns(); len(w.candidateCoef) < now { // of new blocks
+		w.candidateCoef = state.Extend(w.candidateCoef, now-len(w.candidateCoef))
+	}
+	for _, b := range w.changed.blocks {
+		w.serveFeatures(b*size, (b+1)*size)
+	}
+	w.serveFirst()
+}
+
+// changes are what the steps of a mini-batch have changed.
+type changes struct {
+	blocks []int
+	all    bool // more than blocks and trees
+}
+
+// shareColumns computes the shares of the columns of members and averages in the mixture.
+func (w *newton) shareColumns() {
+	k, n := w.Head.Scores(), w.Head.Parts()
+	shares := state.Extend(w.scratch.shares[:0], w.Columns()-k)
+	for c := range shares {
+		shares[c] = w.mix[c/k*n+c%k*n/k]
+	}
+	w.scratch.shares = shares
+}
+
+// serveFeatures computes the candidates of the features [from, to).
+func (w *newton) serveFeatures(from, to int) {
+	k, e, columns := w.Head.Scores(), len(w.members), w.Columns()
+	own, averages := e*k, w.averaged*k
+	vec.MixRows(w.candidateCoef[from*columns:to*columns], w.coef[from*own:to*own], w.averageCoef[from*averages:to*averages], w.scratch.shares, k, e, w.averaged)
+	w.packed.Set(w.candidateCoef, from, to, columns)
+}
+
+// serveFirst computes the candidates of the features that trackers have, and the intercepts.
+func (w *newton) serveFirst() {
+	k, columns, shares := w.Head.Scores(), w.Columns(), w.scratch.shares
+	own, averages := len(w.members)*k, w.averaged*k
 	mixed := func(j int, members, averages []float64) float64 {
 		sum := 0.0
 		for c := j; c < len(members); c += k {
@@ -32,29 +90,21 @@ func (w *newton) serveAfter(average func(from, to int)) {
 		}
 		return sum
 	}
-	size := len(w.coef) / own
-	w.candidateCoef = state.Extend(w.candidateCoef[:0], size*columns)
-	for from := 0; from < size; from += servedTogether {
-		to := min(from+servedTogether, size)
-		average(from, to)
-		vec.MixRows(w.candidateCoef[from*columns:to*columns], w.coef[from*own:to*own], w.averageCoef[from*averages:to*averages], shares, k, e, w.averaged)
-	}
-	for i := range min(len(w.coef)/own, w.trackers.intercept()) {
+	tracked := min(len(w.coef)/own, w.trackers.intercept())
+	for i := range tracked {
 		for j := range k {
 			v := mixed(j, w.coef[i*own:(i+1)*own], w.averageCoef[i*averages:(i+1)*averages])
 			v += w.trackers.added(j, i) / w.trackers.norm()
 			w.candidateCoef[i*columns+j] = float32(v)
 		}
 	}
-	w.candidateIntercept = state.Extend(w.candidateIntercept[:0], columns)
+	w.packed.Set(w.candidateCoef, 0, tracked, columns)
 	for j := range k {
 		w.candidateIntercept[j] = mixed(j, w.intercept, w.averageIntercept)
 		w.candidateIntercept[j] += w.trackers.added(j, w.trackers.intercept())
 	}
 	copy(w.candidateIntercept[k:], w.intercept)
 	copy(w.candidateIntercept[k+own:], w.averageIntercept)
-	w.scratch.shares = shares
-	w.serveLeaves(mix)
 }
 
 // servedTogether is the number of coefficients of a score whose averages are computed and
@@ -66,7 +116,12 @@ const servedTogether = 64
 // predictions are made with.
 func (w *newton) averageAndServe() {
 	w.batches++
-	rho := max(1./averagingHorizon, engine.AverageShare(w.batches))
+	every := w.servedEvery()
+	if w.batches%every != 0 {
+		w.serveChanged()
+		return
+	}
+	rho := min(1, float64(every)*max(1./averagingHorizon, engine.AverageShare(w.batches)))
 	own, averages := w.Head.Scores()*len(w.members), w.Head.Scores()*w.averaged
 	vec.Towards(w.averageIntercept, w.intercept, rho)
 	w.forest.average(rho)
@@ -75,6 +130,20 @@ func (w *newton) averageAndServe() {
 			vec.TowardsRows(w.averageCoef[from*averages:to*averages], w.coef[from*own:to*own], averages, own, rho)
 		}
 	})
+}
+
+// servedRows is the number of rows after which the averages and the shares of the mixture
+// change once the window is full. A mini-batch then changes a block or two, and all of them
+// would take as long to average and to mix as the step. Chosen by trial.
+const servedRows = 128
+
+// servedEvery returns the number of mini-batches after which the averages and the shares of
+// the mixture change.
+func (w *newton) servedEvery() int64 {
+	if !w.Options.Lean || w.averaged == 0 || w.window.rows < w.length {
+		return 1
+	}
+	return max(1, servedRows/int64(w.Options.Minibatch))
 }
 
 // candidates returns the number of models that are mixed: members and averages.

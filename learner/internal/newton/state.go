@@ -50,6 +50,9 @@ func (w *newton) Save(a *state.Arrays) {
 	state.Put(a, "gram.rows", 2, rows)
 	state.Own(a, "gram", triangle, values)
 	w.forest.save(a)
+	if w.servedEvery() > 1 {
+		state.Put(a, "members.shares", w.Head.Parts(), w.mix)
+	}
 }
 
 func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
@@ -127,6 +130,23 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	w.bank.Grow(v.Blocks)
 	w.trackers.share(w.Head.Task)
-	w.serve()
-	v.Check(s, w)
+	if w.loadShares(s); s.Err == nil {
+		v.Check(s, w)
+	}
+}
+
+// loadShares has predictions made with the shares of a State. One that has served after every
+// mini-batch has none: with a window that is not full, or of an earlier arithmetic.
+func (w *newton) loadShares(s *state.Reader) {
+	if w.servedEvery() == 1 || len(s.In) == 0 || s.In[0].Name != "members.shares" {
+		w.serve()
+		return
+	}
+	w.mix = state.Take[float64](s, "members.shares", w.candidates(), w.Head.Parts())
+	for _, share := range w.mix {
+		s.Require(share >= 0 && share <= 1, "the share of a member is %v", share)
+	}
+	if s.Err == nil {
+		w.serveAll(func(from, to int) {})
+	}
 }

@@ -11,9 +11,9 @@ import (
 
 // step changes the next block. A caller has made sure that the window has rows.
 func (w *newton) step() {
-	n, k, e, most := w.window.rows, w.Head.Scores(), len(w.members), w.mostBlocks(w.window.rows)
+	k, e, most := w.Head.Scores(), len(w.members), w.mostBlocks(w.window.rows)
 	size := 2 * w.Options.BlockSize
-	s, v := &w.scratch, &w.window
+	s := &w.scratch
 	b := w.next % most
 	w.next = (b + 1) % most
 	if b == w.bank.Blocks() {
@@ -22,10 +22,12 @@ func (w *newton) step() {
 		w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
 		w.grams = append(w.grams, w.newGram())
 	}
+	s.team.Resize(w.stepCores())
 	if !w.gradient() {
 		return
 	}
 	s.slope = state.Extend(s.slope[:0], size*e*k)
+	w.changed.blocks = append(w.changed.blocks, b)
 	w.slope(b)
 	w.refresh(b)
 	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
@@ -35,19 +37,42 @@ func (w *newton) step() {
 	for i, d := range s.step {
 		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
 	}
-	columns := features.SumColumns(e * k)
-	for r := range vec.Panels(n, vec.Lanes) {
-		from, at := r*columns*vec.Lanes, r*e*k*vec.Lanes
-		vec.StepLines(v.f[at:at+e*k*vec.Lanes], s.d[from:from+e*k*vec.Lanes], s.gradient.shift, s.size)
+	if s.stepRows == nil {
+		s.stepRows = w.stepRows
 	}
+	s.team.Run(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes), s.stepRows)
 	w.resetDiverged(coef)
 	w.stepForest()
+}
+
+// stepRows changes the scores of some panels of rows.
+func (w *newton) stepRows(_, task int) {
+	own, s := w.Head.Scores()*len(w.members), &w.scratch
+	columns := features.SumColumns(own)
+	for r := task * panelsPerTask; r < min((task+1)*panelsPerTask, vec.Panels(w.window.rows, vec.Lanes)); r++ {
+		from, at := r*columns*vec.Lanes, r*own*vec.Lanes
+		vec.StepLines(w.window.f[at:at+own*vec.Lanes], s.d[from:from+own*vec.Lanes], s.gradient.shift, s.size)
+	}
+}
+
+// panelsPerTask is the number of panels of rows that one core takes at a time.
+const panelsPerTask = 8
+
+// workPerCore is the number of multiply-adds of a step that justify another core: a tenth of
+// a millisecond, of which it takes about half to begin.
+const workPerCore = 1 << 22
+
+// stepCores returns the number of cores that a step justifies.
+func (w *newton) stepCores() int {
+	columns := w.Head.Scores() * len(w.members)
+	return w.window.rows * w.Options.BlockSize * (w.Dim + 12 + 4*columns) / workPerCore
 }
 
 // slope computes the gradient in the coefficients of block b.
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
+		s.held.Team = &s.team
 		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}
@@ -205,6 +230,7 @@ func (w *newton) resetDiverged(coef []float64) {
 			continue
 		}
 		w.forest.reset(m)
+		w.changed.all = true
 		w.discarded |= keepsAll
 		for i := m * k; i < len(w.coef); i += e * k {
 			clear(w.coef[i : i+k])

@@ -12,7 +12,10 @@ import (
 )
 
 // treeSolver is the memory of steps in trees.
-type treeSolver struct{ workers []*treeWorker }
+type treeSolver struct {
+	workers []*treeWorker
+	panels  []panelScratch // of each member with leaves
+}
 
 // treeWorker changes the trees for one score of one member.
 type treeWorker struct {
@@ -37,7 +40,7 @@ func (w *newton) stepForest() {
 		return
 	}
 	own, s := len(l.members), &l.solver
-	s.prepare(own * k)
+	s.prepare(own, k)
 	count := min(treesPerStep, w.Options.Forest)
 	if runtime.GOMAXPROCS(0) == 1 {
 		for c := range own {
@@ -54,13 +57,39 @@ func (w *newton) stepForest() {
 		}
 		wait.Wait()
 	}
+	w.staleTrees(count)
 	l.next = (l.next + count) % w.Options.Forest
 }
 
-// prepare has a worker for each of that many scores.
-func (s *treeSolver) prepare(scores int) {
-	for len(s.workers) < scores {
+// staleTrees marks the candidates of the next trees, and those of pairs, which have changed.
+func (w *newton) staleTrees(count int) {
+	l := &w.forest
+	if len(l.stale) != l.trees.Leaves() { // they have no candidates yet
+		return
+	}
+	for i := range count + l.pairs {
+		from, to := l.trees.Tree(w.treeAt(i, count))
+		for leaf := from; leaf < to; leaf++ {
+			l.stale[leaf] = true
+		}
+	}
+}
+
+// treeAt returns tree i of a step that changes count of them and those of pairs.
+func (w *newton) treeAt(i, count int) int {
+	if i < count {
+		return (w.forest.next + i) % w.Options.Forest
+	}
+	return w.Options.Forest + i - count
+}
+
+// prepare has memory for that many members with a number of scores each.
+func (s *treeSolver) prepare(members, scores int) {
+	for len(s.workers) < members*scores {
 		s.workers = append(s.workers, new(treeWorker))
+	}
+	for len(s.panels) < members {
+		s.panels = append(s.panels, panelScratch{})
 	}
 }
 
@@ -68,7 +97,7 @@ func (s *treeSolver) prepare(scores int) {
 func (w *newton) stepMember(c, count int) {
 	l, k := &w.forest, w.Head.Scores()
 	workers := l.solver.workers[c*k : (c+1)*k]
-	w.leafGradient(l.members[c], workers)
+	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
 	for j := range workers {
 		w.stepTrees(c, j, count)
 	}
@@ -91,11 +120,10 @@ func (w *newton) changeScores(c int, workers []*treeWorker) {
 
 // leafGradient computes the gradient and the curvature of the loss of member m in the scores
 // of the rows, and one worker for each score has them. They are 0 where it learns nothing.
-func (w *newton) leafGradient(m int, workers []*treeWorker) {
+func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
 	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
-	s := &g.members[m]
-	s.clear(k)
+	s.lines = state.Extend(s.lines[:0], k*vec.Lanes)
 	for _, t := range workers {
 		t.gradient, t.curvature = state.Extend(t.gradient[:0], panels*vec.Lanes), state.Extend(t.curvature[:0], panels*vec.Lanes)
 	}
@@ -109,7 +137,7 @@ func (w *newton) leafGradient(m int, workers []*treeWorker) {
 			}
 			continue
 		}
-		lines, rows := s.lines[:k*vec.Lanes], min(vec.Lanes, n-from)
+		lines, rows := s.lines, min(vec.Lanes, n-from)
 		w.lossGradient(lines, w.window.f[(r*e+m)*k*vec.Lanes:(r*e+m+1)*k*vec.Lanes], r, rows, s)
 		share := g.share[m*panels*vec.Lanes+from:][:vec.Lanes]
 		for j, t := range workers {
@@ -136,12 +164,10 @@ func (w *newton) stepTrees(c, j, count int) {
 	penalties := w.leafPenalties(c)
 	t.begin(n)
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
-	for tree := range count + l.pairs {
-		penalty := penalties.pairs
-		if tree < count {
-			tree, penalty = (l.next+tree)%w.Options.Forest, penalties.trees
-		} else {
-			tree += w.Options.Forest - count
+	for i := range count + l.pairs {
+		tree, penalty := w.treeAt(i, count), penalties.pairs
+		if i < count {
+			penalty = penalties.trees
 		}
 		if math.IsInf(penalty, 1) {
 			continue

@@ -18,8 +18,10 @@ type Report struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"` // empty if it had no value
 	Missing  int64  `json:"missing"`
-	Distinct int    `json:"distinct"` // in the first distinctRows rows
-	Becomes  string `json:"becomes"`  // what the model sees of it
+	Distinct int    `json:"distinct"` // in the first distinctRows rows; of numbers with fractions at most mostDistinct
+
+	more    bool   // there may be more of them
+	Becomes string `json:"becomes"` // what the model sees of it
 
 	// Importance is how much the column matters for the scores, its total-effect index
 	// on rows of the file (learner.Model.ImportanceOn); nil without a model that has made a fit.
@@ -32,8 +34,10 @@ type Report struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// distinctRows is the number of rows in which the distinct values are counted.
-const distinctRows = 10_000
+// distinctRows is the number of rows in which the distinct values are counted, and
+// mostDistinct the number from which on those with fractions are not: a wide table has
+// millions.
+const distinctRows, mostDistinct = 10_000, 1000
 
 // identifierRows is the number of rows in which a column that looks like an identifier is
 // sought, those of the warm-up; fewer than identifierLeast say nothing.
@@ -55,6 +59,7 @@ type Tally struct {
 type valueCount struct {
 	missing  int64
 	distinct map[float64]struct{}
+	more     bool // there may be more of them
 
 	// In the first identifierRows rows.
 	last   float64
@@ -94,8 +99,9 @@ func (t *Tally) Add(x []float64) {
 		c := &t.columns[j]
 		if math.IsNaN(v) {
 			c.missing++
-		} else if t.Rows <= distinctRows {
+		} else if t.Rows <= distinctRows && !c.more {
 			c.distinct[v] = struct{}{}
+			c.more = len(c.distinct) >= mostDistinct && v != math.Trunc(v)
 		}
 		if t.Rows <= identifierRows {
 			c.look(t.Rows, v)
@@ -121,7 +127,7 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 			return nil
 		}
 		n := t.columns[f.At]
-		c := Report{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: len(n.distinct), Becomes: "number"}
+		c := Report{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: len(n.distinct), more: n.more, Becomes: "number"}
 		if seen := becomes(f, seen); seen != "" {
 			c.Becomes = seen
 		}
@@ -158,6 +164,15 @@ func (t *Tally) Declaration(known *schema.Schema, types map[string]string) strin
 	return YAML(append(all, notInputs(types)...))
 }
 
+// distinct returns the number of distinct values, with a plus if there may be more.
+func (c *Report) distinct() string {
+	text := display.Thousands(int64(c.Distinct))
+	if c.more {
+		text += "+"
+	}
+	return text
+}
+
 // Text returns a line for each column.
 func Text(all []Report) string {
 	if len(all) == 0 {
@@ -171,7 +186,7 @@ func Text(all []Report) string {
 	}
 	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\t"+header+"becomes")
 	for _, c := range all {
-		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), importance(c), c.Becomes)
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), c.distinct(), importance(c), c.Becomes)
 	}
 	w.Flush()
 	for _, c := range all {

@@ -1,0 +1,157 @@
+package forest
+
+import "slices"
+
+// division is a split of a node: rows of a rank above at go right.
+type division struct {
+	column int32
+	at     uint16
+	left   words
+	rows   int // on the left
+	purity float64
+}
+
+// split returns the best of the random divisions of a node. It has no rows if there is none.
+func (w *packedWorker) split(o *openSums) (best division) {
+	n := int(o.to - o.from)
+	if n < 2*minLeafRows {
+		return best
+	}
+	w.read(&w.all, &o.sum, w.kinds)
+	squares := 0.0
+	for _, s := range w.all.of[:w.kinds] {
+		squares += float64(s * s)
+	}
+	best.purity = squares / float64(n)
+	best.purity += float64(best.purity * minGain)
+	if w.counts < 0 && squares == float64(n*n) { // one class
+		return best
+	}
+	w.summed = false
+	for range maxRounds {
+		if w.compareSome(o, &best) {
+			break
+		}
+	}
+	return best
+}
+
+// compareSome takes the best of the divisions of a node by some columns, in a random order. It
+// returns whether one of them leaves enough rows on either side.
+func (w *packedWorker) compareSome(o *openSums, best *division) (valid bool) {
+	d := len(w.order)
+	wanted := min((d+1)/2, maxSplits)
+	for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
+		j := i + w.below(d-i)
+		w.order[i], w.order[j] = w.order[j], w.order[i]
+		if column := w.order[i]; !w.constant.has(column) && w.compare(o, column, best) {
+			valid = true
+			wanted--
+		}
+	}
+	return valid
+}
+
+// compare takes divisions of a node by a column if they are better than the best one. It returns
+// whether one of them leaves enough rows on either side.
+func (w *packedWorker) compare(o *openSums, column int32, best *division) (valid bool) {
+	numbers, ranks := w.numbers[o.from:o.to], w.ranks[column]
+	own := w.own[int(o.from)*w.used : int(o.to)*w.used]
+	switch len(w.values[column]) {
+	case 1:
+		w.constant.add(column)
+		return false
+	case 2:
+		left, n := w.low(o, column)
+		if n == 0 || n == len(numbers) {
+			w.constant.add(column)
+			return false
+		}
+		return w.judge(&left, len(numbers), column, 0, best)
+	}
+	at := w.at[:len(numbers)]
+	low, high := ranks[numbers[0]], ranks[numbers[0]]
+	for i, r := range numbers {
+		rank := ranks[r]
+		at[i] = rank
+		low, high = min(low, rank), max(high, rank)
+	}
+	if low == high {
+		w.constant.add(column)
+		return false
+	}
+	thresholds := w.thresholds(low, high)
+	w.bins.fill(at, own, w.used, &thresholds)
+	var left words
+	for t, at := range thresholds {
+		left.add(&w.bins[packedDraws-t])
+		if t > 0 && at == thresholds[t-1] {
+			continue
+		}
+		if w.judge(&left, len(numbers), column, at, best) {
+			valid = true
+		}
+	}
+	return valid
+}
+
+// summedTogether is the number of rows of a node from which on the sums of all columns of two
+// values are computed together.
+const summedTogether = 64
+
+// low returns the sum of the rows of a node that have the lower of two values, and their number.
+func (w *packedWorker) low(o *openSums, column int32) (sum words, n int) {
+	numbers, own := w.numbers[o.from:o.to], w.own[int(o.from)*w.used:int(o.to)*w.used]
+	if len(numbers) < summedTogether {
+		return zeros(w.ranks[column], numbers, own, w.used)
+	}
+	if !w.summed {
+		w.rarer.sum(w.rare, w.rareOf, numbers, own, w.used)
+		w.summed = true
+	}
+	if w.rarer.rank[column] == 0 {
+		return w.rare[column], int(w.rareOf[column])
+	}
+	sum = o.sum
+	sum.sub(&w.rare[column])
+	return sum, len(numbers) - int(w.rareOf[column])
+}
+
+// thresholds returns ranks from low to below high, in their order: all of them, if there are few,
+// and otherwise random ones.
+func (w *packedWorker) thresholds(low, high uint16) (t [packedDraws]uint16) {
+	span := high - low
+	if span <= packedDraws {
+		for i := range t {
+			t[i] = low + min(uint16(i), span-1)
+		}
+		return t
+	}
+	u := w.rng.Uint64()
+	for i := range t {
+		t[i] = low + uint16(uint32(uint16(u>>(16*i)))*uint32(span)>>16)
+	}
+	slices.Sort(t[:])
+	return t
+}
+
+// judge takes a division of n rows if it is better than the best one. It returns whether it leaves
+// enough rows on either side.
+func (w *packedWorker) judge(sum *words, n int, column int32, at uint16, best *division) bool {
+	w.read(&w.left, sum, w.kinds)
+	kept := w.left.kept
+	if kept < minLeafRows || n-kept < minLeafRows {
+		return false
+	}
+	left, right := 0.0, 0.0
+	all := w.all.of[:w.kinds]
+	for k, v := range w.left.of[:w.kinds] {
+		left += float64(v * v)
+		rest := all[k] - v
+		right += float64(rest * rest)
+	}
+	if purity := left/float64(kept) + right/float64(n-kept); purity > best.purity {
+		*best = division{column, at, *sum, kept, purity}
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package forest
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Trees that compare packedDraws thresholds in a column grow from whole numbers: a row has the
+// rank of its value in each column, and its targets as fields of a few words, so that the sums of
+// rows are those of words. Sums of whole numbers do not depend on the order of the rows.
+
+const (
+	// packedDraws is the number of thresholds that are compared in a column at a node, or fewer
+	// if its rows have fewer values.
+	packedDraws = 4
+
+	// packedBits is the size of a number of rows, of which a sum of a field has one for each.
+	packedBits = 13
+	mostPacked = 1<<packedBits - 1
+
+	// exactBits is the size of the whole numbers that a float64 has: sums are no larger.
+	exactBits = 53
+
+	// maxWords is the number of words of a row, or more.
+	maxWords = 4
+)
+
+// words is what a row or a sum of rows has in its fields.
+type words [maxWords]uint64
+
+func (a *words) add(b *words) {
+	for i, v := range b {
+		a[i] += v
+	}
+}
+
+func (a *words) sub(b *words) {
+	for i, v := range b {
+		a[i] -= v
+	}
+}
+
+// packed is a sample, in whole numbers.
+type packed struct {
+	ranks  [][]uint16  // of the rows, in each column
+	values [][]float32 // of each rank
+	rarer  rarer
+	words  []uint64 // rows × used
+	used   int      // words of a row: 1, 2 or 4
+	rows   int
+	fields int    // in a word
+	size   int    // of a field, in bits
+	mask   uint64 // of a field
+	bias   int64  // of the targets, which are numbers; 0 for classes, which have none
+	counts int    // number of the field that has 1 in each row; -1 for classes
+}
+
+// pack returns the rows of g in whole numbers, or nil if they are too many, of too many kinds or
+// weighted.
+func (g *growth) pack() *packed {
+	n := len(g.rows)
+	if g.draws != packedDraws || !g.alike || n > mostPacked || n == 0 {
+		return nil
+	}
+	p := &packed{rows: n, counts: -1}
+	if g.classes != nil {
+		p.layout(g.kinds, 4)
+	} else {
+		p.counts = g.kinds
+		p.layout(g.kinds+1, 1)
+	}
+	if p.used == 0 {
+		return nil
+	}
+	p.words = make([]uint64, n*p.used)
+	if g.classes != nil {
+		for i, r := range g.rows {
+			p.put(i, int(g.classes[r]), 1)
+		}
+	} else if !p.packTargets(g) {
+		return nil
+	}
+	for _, column := range g.columns {
+		ranks, values := rank(column, g.rows)
+		p.ranks, p.values = append(p.ranks, ranks), append(p.values, values)
+	}
+	p.rarer = p.rarerValues()
+	return p
+}
+
+// layout divides words into that many fields, of which a word has as few as there is room for
+// but least or more. Without room, used is 0.
+func (p *packed) layout(fields, least int) {
+	for in := least; in <= 4; in++ {
+		if used := (fields + in - 1) / in; used <= maxWords {
+			p.fields, p.size = in, 64/in
+			p.mask = 1<<p.size - 1
+			p.used = 1 << bits.Len(uint(used-1))
+			return
+		}
+	}
+}
+
+// packTargets packs numbers, in units of a part of the largest of them.
+func (p *packed) packTargets(g *growth) bool {
+	largest := 0.0
+	for _, r := range g.rows {
+		for _, y := range g.targets[int(r)*g.kinds:][:g.kinds] {
+			largest = max(largest, math.Abs(y))
+		}
+	}
+	p.bias = 1<<(min(p.size, exactBits)-packedBits-1) - 1
+	unit := largest / float64(p.bias)
+	if p.size-packedBits < 8 || !(unit > 0) || math.IsInf(unit, 1) {
+		return false
+	}
+	for i, r := range g.rows {
+		for k, y := range g.targets[int(r)*g.kinds:][:g.kinds] {
+			p.put(i, k, uint64(p.bias+int64(math.Round(y/unit))))
+		}
+		p.put(i, p.counts, 1)
+	}
+	return true
+}
+
+// put sets a field of a row, which is 0, to v.
+func (p *packed) put(row, field int, v uint64) {
+	p.words[row*p.used+field/p.fields] |= v << (field % p.fields * p.size)
+}
+
+// rank returns the ranks of the rows among the values of a column.
+func rank(column []float32, rows []int32) (ranks []uint16, values []float32) {
+	for _, r := range rows {
+		values = append(values, column[r])
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	ranks = make([]uint16, len(rows))
+	for i, r := range rows {
+		at, _ := slices.BinarySearch(values, column[r])
+		ranks[i] = uint16(at)
+	}
+	return ranks, slices.Clip(values)
+}
+
+// threshold returns the value of a column above which rows go right, that is those of a larger
+// rank than at.
+func (p *packed) threshold(column int32, at uint16) float32 {
+	v := p.values[column]
+	low, high := v[at], v[at+1]
+	if t := low + float32((high-low)/2); t < high {
+		return t
+	}
+	return low
+}
+
+// sums is what the fields of a sum of rows are, without the bias.
+type sums struct {
+	of   [4 * maxWords]float64
+	kept int // rows
+}
+
+// read sets s to the sums of w.
+func (p *packed) read(s *sums, w *words, kinds int) {
+	if p.counts < 0 {
+		s.kept = 0
+		for k := range kinds {
+			v := int(w[k/p.fields] >> (k % p.fields * p.size) & p.mask)
+			s.of[k] = float64(v)
+			s.kept += v
+		}
+		return
+	}
+	s.kept = int(w[p.counts/p.fields] >> (p.counts % p.fields * p.size) & p.mask)
+	none := p.bias * int64(s.kept)
+	for k := range kinds {
+		s.of[k] = float64(int64(w[k/p.fields]>>(k%p.fields*p.size)&p.mask) - none)
+	}
+}

@@ -1,0 +1,60 @@
+package forest
+
+// rarer is the columns of two values in which a row has the rarer one. Of many such columns, as
+// of indicators, most rows have it in few.
+type rarer struct {
+	columns []int32  // those of row i are columns[first[i]:first[i+1]]
+	first   []int32  // of each row, and their number
+	rank    []uint16 // the rarer one, of each column
+}
+
+func (p *packed) rarerValues() rarer {
+	r := rarer{rank: make([]uint16, len(p.ranks)), first: make([]int32, 1, p.rows+1)}
+	for j, ranks := range p.ranks {
+		ones := 0
+		for _, rank := range ranks {
+			ones += int(rank)
+		}
+		if len(p.values[j]) == 2 && 2*ones <= p.rows {
+			r.rank[j] = 1
+		}
+	}
+	for i := range p.rows {
+		for j, ranks := range p.ranks {
+			if len(p.values[j]) == 2 && ranks[i] == r.rank[j] {
+				r.columns = append(r.columns, int32(j))
+			}
+		}
+		r.first = append(r.first, int32(len(r.columns)))
+	}
+	return r
+}
+
+// sum sets dst, which is by column, to the sums of the rows that have the rarer value, and n to
+// their numbers. Each row has used words.
+func (r *rarer) sum(dst []words, n []int32, numbers []uint16, rows []uint64, used int) {
+	clear(dst)
+	clear(n)
+	for i, number := range numbers {
+		row := rows[i*used : (i+1)*used]
+		columns := r.columns[r.first[number]:r.first[number+1]]
+		if used == maxWords {
+			row := (*words)(row)
+			for _, c := range columns {
+				to := &dst[c]
+				n[c]++
+				to[0] += row[0]
+				to[1] += row[1]
+				to[2] += row[2]
+				to[3] += row[3]
+			}
+			continue
+		}
+		for _, c := range columns {
+			n[c]++
+			for k, v := range row {
+				dst[c][k] += v
+			}
+		}
+	}
+}

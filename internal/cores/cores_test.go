@@ -1,0 +1,142 @@
+package cores
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+// team returns one of n on as many cores, until the test ends.
+func team(t *testing.T, n int) *Team {
+	before := runtime.GOMAXPROCS(n)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	var all Team
+	all.Resize(n)
+	return &all
+}
+
+// Each task is done once, in each of many phases, with pauses between some of them that are
+// longer than a helper waits, and with helpers that are to end.
+func TestTeamDoesEachTaskOnce(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8} {
+		all := team(t, n)
+		for phase := range 400 {
+			done := make([]int32, 1+phase%50)
+			all.Run(len(done), func(worker, task int) {
+				if worker < 0 || worker >= n {
+					t.Errorf("worker %d of %d", worker, n)
+				}
+				done[task]++
+			})
+			for i, times := range done {
+				if times != 1 {
+					t.Fatalf("team of %d: task %d was done %d times", n, i, times)
+				}
+			}
+			switch phase % 40 {
+			case 7:
+				for i := 0; i < 20*spins; i++ {
+					if len(all.helpers) > 0 && all.helpers[0].state.Load() == absent {
+						break
+					}
+				}
+			case 13:
+				all.Rest()
+			}
+		}
+		all.Rest()
+	}
+}
+
+// A task that waits for another one is done only if there are two goroutines.
+func TestTeamDoesTasksAtTheSameTime(t *testing.T) {
+	all := team(t, 2)
+	for range 50 {
+		var begun [2]chan struct{}
+		for i := range begun {
+			begun[i] = make(chan struct{})
+		}
+		all.Run(2, func(_, task int) {
+			close(begun[task])
+			<-begun[1-task]
+		})
+	}
+	all.Rest()
+}
+
+func TestTeamPassesAPanicOn(t *testing.T) {
+	all := team(t, 2)
+	for _, by := range []int{0, 1} {
+		begun := make(chan struct{})
+		var got any
+		func() {
+			defer func() { got = recover() }()
+			all.Run(2, func(worker, task int) {
+				if task == 0 {
+					<-begun
+				} else {
+					close(begun)
+				}
+				if worker == by {
+					panic(by)
+				}
+			})
+		}()
+		if got != by {
+			t.Errorf("worker %d: the caller got the panic %v", by, got)
+		}
+		var sum atomic.Int64
+		if all.Run(100, func(_, task int) { sum.Add(int64(task)) }); sum.Load() != 4950 {
+			t.Errorf("worker %d: the tasks after the panic add up to %d", by, sum.Load())
+		}
+	}
+	all.Rest()
+}
+
+// A team that rests, and one that is not used for a while, have no goroutine.
+func TestHelpersEnd(t *testing.T) {
+	for _, rest := range []bool{true, false} {
+		all := team(t, 4)
+		all.Run(1000, func(int, int) {})
+		if rest {
+			all.Rest()
+		}
+		for _, h := range all.helpers {
+			for h.state.Load() != absent {
+				runtime.Gosched()
+			}
+		}
+	}
+}
+
+func TestOrderIsThatOfTheTasks(t *testing.T) {
+	all, want := team(t, 8), []int{}
+	for i := range 1000 {
+		if i%7 != 3 {
+			want = append(want, i)
+		}
+	}
+	var o Order[int]
+	for range 20 {
+		var got []int
+		o.Begin(func(task *int) { got = append(got, *task) })
+		all.Run(1000, func(_, task int) {
+			if task%7 == 3 {
+				o.Give(task, nil)
+				return
+			}
+			r := o.Take()
+			for *r = 0; *r < task; *r++ { // tasks of different lengths
+			}
+			o.Give(task, r)
+		})
+		if !slices.Equal(got, want) {
+			t.Fatalf("the order is %v", got)
+		}
+		if len(o.early) > 0 {
+			t.Errorf("%d results are left", len(o.early))
+		}
+	}
+	all.Rest()
+}

@@ -1,0 +1,95 @@
+package cores
+
+import "sync/atomic"
+
+// helper is a goroutine of a Team, which ends when it has waited in vain.
+type helper struct {
+	team   *Team
+	number int
+	panic  any           // of its last tasks
+	done   chan struct{} // receives when the tasks are done that the caller has blocked for
+
+	_     [64]byte // state has a cache line of its own
+	state atomic.Int32
+	_     [64]byte
+}
+
+// The states of a helper. The helper changes called to working, working and awaited to idle,
+// and idle and dismissed to absent; the caller changes the others.
+const (
+	absent    = iota // there is no goroutine
+	idle             // it waits for tasks
+	called           // there are tasks
+	working          // it does tasks
+	awaited          // it does tasks, and the caller has blocked until they are done
+	dismissed        // it is to end
+)
+
+// spins is the number of times that a goroutine looks for another one before it blocks or ends:
+// about 20 µs, which is less than it takes to wake a core.
+const spins = 1 << 15
+
+// call tells h that there are tasks. It reports whether that took a new goroutine.
+func (h *helper) call() bool {
+	if h.state.Swap(called) != absent {
+		return false
+	}
+	go h.run()
+	return true
+}
+
+// run does the tasks of its Team, again and again, until there have been none for a while.
+func (h *helper) run() {
+	for left := spins; ; left-- {
+		switch h.state.Load() {
+		case called:
+			if h.state.CompareAndSwap(called, working) {
+				h.work()
+				left = spins
+			}
+		case dismissed:
+			if h.state.CompareAndSwap(dismissed, absent) {
+				return
+			}
+		case idle:
+			if left <= 0 && h.state.CompareAndSwap(idle, absent) {
+				return
+			}
+		}
+	}
+}
+
+// work does tasks until none is left, and keeps a panic for the caller.
+func (h *helper) work() {
+	defer func() {
+		h.panic = recover()
+		if h.state.Swap(idle) == awaited {
+			h.done <- struct{}{}
+		}
+	}()
+	h.team.work(h.number)
+}
+
+// finish waits until h has done the tasks that it has begun, and returns the value it
+// panicked with, if it did.
+func (h *helper) finish() any {
+	if h.state.CompareAndSwap(called, idle) {
+		return nil
+	}
+	for range spins {
+		if h.state.Load() != working {
+			return h.take()
+		}
+	}
+	if h.state.CompareAndSwap(working, awaited) {
+		<-h.done
+	}
+	return h.take()
+}
+
+// take returns the value that h panicked with, once.
+func (h *helper) take() any {
+	p := h.panic
+	h.panic = nil
+	return p
+}

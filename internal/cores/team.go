@@ -1,0 +1,97 @@
+// Package cores divides the tasks of short computations among the cores.
+package cores
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// Team is goroutines that do tasks together, for computations of many phases that take some
+// ten microseconds each, less than it takes to wake a core: between two phases a helper waits
+// actively, but not for long. The zero value is a team of one. A Team belongs to one goroutine
+// at a time, which does tasks itself, and never waits for a helper that has not begun.
+type Team struct {
+	size    int
+	helpers []*helper
+	f       func(worker, task int)
+	tasks   int64
+
+	_    [64]byte // next has a cache line of its own
+	next atomic.Int64
+	_    [64]byte
+}
+
+// Resize sets the number of goroutines, that of the caller included: n, but no more than
+// GOMAXPROCS.
+func (t *Team) Resize(n int) {
+	if n > 1 {
+		n = min(n, runtime.GOMAXPROCS(0))
+	}
+	t.size = n
+}
+
+// Size returns the number of goroutines. It is 1 for nil.
+func (t *Team) Size() int {
+	if t == nil {
+		return 1
+	}
+	return max(1, t.size)
+}
+
+// Run calls f once for each of the tasks, which it starts in order, with the number of the
+// worker that does it, below Size, and returns when all are done. A panic in one of them
+// becomes one of the caller.
+func (t *Team) Run(tasks int, f func(worker, task int)) {
+	n := min(t.Size(), tasks)
+	if n <= 1 {
+		for i := range tasks {
+			f(0, i)
+		}
+		return
+	}
+	t.f, t.tasks = f, int64(tasks)
+	t.next.Store(0)
+	for len(t.helpers) < n-1 {
+		t.helpers = append(t.helpers, &helper{team: t, number: len(t.helpers) + 1, done: make(chan struct{}, 1)})
+	}
+	started := false
+	for _, h := range t.helpers[:n-1] {
+		started = h.call() || started
+	}
+	if started {
+		// The goroutine started last stays next in line on this core, from where the
+		// scheduler lets others steal only after a sleep: let it be one that does nothing.
+		go func() {}()
+	}
+	defer t.finish(t.helpers[:n-1])
+	t.work(0)
+}
+
+// work does tasks until none is left.
+func (t *Team) work(worker int) {
+	for i := t.next.Add(1) - 1; i < t.tasks; i = t.next.Add(1) - 1 {
+		t.f(worker, int(i))
+	}
+}
+
+// finish waits for the helpers that have begun.
+func (t *Team) finish(helpers []*helper) {
+	t.next.Store(t.tasks) // after a panic, there are others
+	var failure any
+	for _, h := range helpers {
+		if p := h.finish(); p != nil {
+			failure = p
+		}
+	}
+	t.f = nil
+	if failure != nil {
+		panic(failure)
+	}
+}
+
+// Rest ends the helpers. The next Run starts them again.
+func (t *Team) Rest() {
+	for _, h := range t.helpers {
+		h.state.CompareAndSwap(idle, dismissed)
+	}
+}

@@ -1,0 +1,63 @@
+package learner
+
+import (
+	"slices"
+	"testing"
+)
+
+// Once the window of newton is full, the averages and the shares of its members change every 128
+// rows alone. A Learner that is restored between two changes continues to the same bits, which
+// are pinned; its State without these shares, as those of earlier arithmetic are, is one whose
+// predictions are of the shares as they would be now.
+func TestAveragesChangeEvery128Rows(t *testing.T) {
+	c := Config{Mixture: true, Forest: 8, BlockSize: 8, MaxFeatures: 16}
+	b := manyRows(8700, 6, func(x []float64) Label {
+		sum := 0.0
+		for _, v := range x {
+			sum += v
+		}
+		return Label{Task: Classification, Class: max(0, min(2, int(2+sum)))}
+	})
+	l, at := newLearner(t, c), 0
+	for _, n := range []int{8150, 8180, 8192, 8230, 8270, 8400, 8420, 8470} {
+		restored, err := restore(c, l.State())
+		if err != nil {
+			t.Fatalf("row %d: %v", at, err)
+		}
+		learn(l, b.Slice(at, n), 500)
+		learn(restored, b.Slice(at, n), 33)
+		if got, want := hash(restored.State()), hash(l.State()); got != want {
+			t.Fatalf("row %d: restored at row %d, the state's hash is %s, want %s", n, at, got, want)
+		}
+		at = n
+	}
+	if got, want := hash(l.State()), "2428b48c6690a713"; got != want {
+		t.Errorf("the state's hash is %s, want %s", got, want)
+	}
+
+	shares := func(a Array) bool { return a.Name == "members.shares" }
+	s, err := l.State(), error(nil)
+	for ; at < 8700; at += 10 {
+		learn(l, b.Slice(at, at+10), 10)
+		s = l.State()
+		earlier := s
+		if earlier.Resuming = slices.DeleteFunc(slices.Clone(s.Resuming), shares); len(earlier.Resuming) == len(s.Resuming) {
+			t.Fatal("the state has no shares")
+		}
+		if _, err = restore(c, earlier); err == nil {
+			break // they have just changed
+		}
+	}
+	if err != nil {
+		t.Errorf("a state of an earlier arithmetic: %v", err)
+	}
+	for i := range s.Resuming {
+		if shares(s.Resuming[i]) {
+			s.Resuming = slices.Clone(s.Resuming)
+			s.Resuming[i].Data = slices.Repeat([]float64{-1}, s.Resuming[i].Shape[0])
+		}
+	}
+	if _, err := restore(c, s); err == nil {
+		t.Error("negative shares are restored")
+	}
+}
