@@ -119,7 +119,6 @@ func main() {
 	mix()
 	slots()
 	hadamard()
-	logs512()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
