@@ -36,13 +36,18 @@ func TestTeamDoesEachTaskOnce(t *testing.T) {
 			}
 			switch phase % 40 {
 			case 7:
-				for i := 0; i < 20*spins; i++ {
+				for i := 0; i < 20*waitSpins; i++ {
 					if len(all.helpers) > 0 && all.helpers[0].state.Load() == absent {
 						break
 					}
 				}
 			case 13:
 				all.Rest()
+			case 20:
+				all.Start()
+			case 27:
+				all.Rest()
+				all.Start()
 			}
 		}
 		all.Rest()
@@ -52,7 +57,10 @@ func TestTeamDoesEachTaskOnce(t *testing.T) {
 // A task that waits for another one is done only if there are two goroutines.
 func TestTeamDoesTasksAtTheSameTime(t *testing.T) {
 	all := team(t, 2)
-	for range 50 {
+	for i := range 50 {
+		if i%2 == 0 {
+			all.Start()
+		}
 		var begun [2]chan struct{}
 		for i := range begun {
 			begun[i] = make(chan struct{})

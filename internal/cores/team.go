@@ -30,6 +30,32 @@ func (t *Team) Resize(n int) {
 	t.size = n
 }
 
+// have makes sure that there are that many helpers.
+func (t *Team) have(helpers int) {
+	for len(t.helpers) < helpers {
+		t.helpers = append(t.helpers, &helper{team: t, number: len(t.helpers) + 1, done: make(chan struct{}, 1)})
+	}
+}
+
+// Start starts the helpers for a Run that follows soon: it takes some time until they begin.
+func (t *Team) Start() {
+	n, started := t.Size()-1, false
+	t.have(n)
+	for _, h := range t.helpers[:n] {
+		started = h.start() || started
+	}
+	release(started)
+}
+
+// release has the scheduler release goroutines that were started. The last one stays next in
+// line on this core, from where the scheduler lets others steal only after a sleep: let it be
+// one that does nothing.
+func release(started bool) {
+	if started {
+		go func() {}()
+	}
+}
+
 // Size returns the number of goroutines. It is 1 for nil.
 func (t *Team) Size() int {
 	if t == nil {
@@ -51,18 +77,12 @@ func (t *Team) Run(tasks int, f func(worker, task int)) {
 	}
 	t.f, t.tasks = f, int64(tasks)
 	t.next.Store(0)
-	for len(t.helpers) < n-1 {
-		t.helpers = append(t.helpers, &helper{team: t, number: len(t.helpers) + 1, done: make(chan struct{}, 1)})
-	}
+	t.have(n - 1)
 	started := false
 	for _, h := range t.helpers[:n-1] {
 		started = h.call() || started
 	}
-	if started {
-		// The goroutine started last stays next in line on this core, from where the
-		// scheduler lets others steal only after a sleep: let it be one that does nothing.
-		go func() {}()
-	}
+	release(started)
 	defer t.finish(t.helpers[:n-1])
 	t.work(0)
 }
