@@ -82,21 +82,22 @@ func (h *helper) work() {
 	h.team.work(h.number)
 }
 
-// finish waits until h has done the tasks that it has begun, and returns the value it
-// panicked with, if it did.
-func (h *helper) finish() any {
+// finish waits until h has done the tasks that it has begun. It reports whether the caller
+// has blocked, and the value that h panicked with, if it did.
+func (h *helper) finish() (blocked bool, failure any) {
 	if h.state.CompareAndSwap(called, idle) {
-		return nil
+		return false, nil
 	}
 	for range finishSpins {
 		if h.state.Load() != working {
-			return h.take()
+			return false, h.take()
 		}
 	}
 	if h.state.CompareAndSwap(working, awaited) {
 		<-h.done
+		blocked = true
 	}
-	return h.take()
+	return blocked, h.take()
 }
 
 // take returns the value that h panicked with, once.

@@ -16,19 +16,31 @@ type Team struct {
 	f       func(worker, task int)
 	tasks   int64
 
+	late   int // Runs one after the other whose caller has blocked for helpers
+	paused int // Resizes left of a pause
+
 	_    [64]byte // next has a cache line of its own
 	next atomic.Int64
 	_    [64]byte
 }
 
 // Resize sets the number of goroutines, that of the caller included: n, but no more than
-// GOMAXPROCS.
+// GOMAXPROCS. It is 1 in a pause: where helpers get no core, because others use them, waiting
+// for them costs more than they do.
 func (t *Team) Resize(n int) {
-	if n > 1 {
-		n = min(n, runtime.GOMAXPROCS(0))
+	if t.size = n; n <= 1 {
+		return
 	}
-	t.size = n
+	t.size = min(n, runtime.GOMAXPROCS(0))
+	if t.paused > 0 {
+		t.size = 1
+		t.paused--
+	}
 }
+
+// maxLate is the number of Runs one after the other whose caller has blocked for helpers from
+// which on there is a pause, of as many sizes as pause. A single Run may have long tasks.
+const maxLate, pause = 2, 16
 
 // have makes sure that there are that many helpers.
 func (t *Team) have(helpers int) {
@@ -98,12 +110,22 @@ func (t *Team) work(worker int) {
 func (t *Team) finish(helpers []*helper) {
 	t.next.Store(t.tasks) // after a panic, there are others
 	var failure any
+	blocked := false
 	for _, h := range helpers {
-		if p := h.finish(); p != nil {
+		late, p := h.finish()
+		if p != nil {
 			failure = p
 		}
+		blocked = blocked || late
 	}
 	t.f = nil
+	t.late++
+	if !blocked {
+		t.late = 0
+	}
+	if t.late == maxLate {
+		t.late, t.size, t.paused = 0, 1, pause
+	}
 	if failure != nil {
 		panic(failure)
 	}
