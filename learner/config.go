@@ -54,7 +54,7 @@ type Config struct {
 	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
 	Warmup       int     `json:"warmup,omitempty"`        // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
 	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
-	Discard      bool    `json:"discard,omitempty"`       // members of newton that do not pay with five classes or more are discarded after 2,048, 4,096 or 8,000 rows, see docs/algorithms.md: false
+	Discard      bool    `json:"discard,omitempty"`       // members of newton that do not pay with five classes or more, or with trees, are discarded after 2,048, 4,096 or 8,000 rows, see docs/algorithms.md: false
 	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256, with Sparse 4
 	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
 	Balance      string  `json:"balance,omitempty"`       // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class

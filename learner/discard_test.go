@@ -1,6 +1,11 @@
 package learner
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // discarding is a model whose members are discarded where they do not pay.
 var discarding = Config{Algorithm: "newton", Discard: true, Effort: 64, BlockSize: 16, MaxFeatures: 64}
@@ -68,6 +73,58 @@ func TestMembersThatDoNotPayAreDiscarded(t *testing.T) {
 			}
 			if got := hash(l.State()); got != test.want {
 				t.Errorf("the state's hash is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// With trees that grow again members are discarded as well, and a Learner that is restored then
+// continues to the same bits, which are pinned.
+func TestMembersWithTreesAreDiscarded(t *testing.T) {
+	again := discarding
+	again.Forest, again.ForestTrial, again.ForestRegrow, again.Effort = 16, true, true, 16
+	for _, test := range []struct {
+		name, want string
+		scores     int
+		label      func(x []float64) Label
+		members    map[int]int // after some rows
+	}{
+		{"six classes", "32c39f8ab01b4aa3", 6, func(x []float64) Label {
+			return Label{Task: Classification, Class: int(jumps(x).Value+60) % 6}
+		}, map[int]int{2040: 6, 2060: 4, 4100: 4, 7990: 4, 8050: 2, 8100: 2}},
+		{"numbers", "f091b844571c193e", 1, corners, map[int]int{2040: 6, 7990: 6, 8050: 2, 8100: 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := trialRows(3, test.label)
+			l, at := newLearner(t, again), 0
+			restored := newLearner(t, again)
+			for _, n := range slices.Sorted(maps.Keys(test.members)) {
+				learn(l, b.Slice(at, n), 500)
+				learn(restored, b.Slice(at, n), 333)
+				if got, want := hash(restored.State()), hash(l.State()); got != want {
+					t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
+				}
+				if got := membersOf(l.State(), test.scores); got != test.members[n] || !hasForest(l.State()) {
+					t.Errorf("row %d: %d members, want %d; trees: %v", n, got, test.members[n], hasForest(l.State()))
+				}
+				var err error
+				if restored, err = restore(again, l.State()); err != nil {
+					t.Fatalf("row %d: %v", n, err)
+				}
+				at = n
+			}
+			if got := hash(l.State()); got != test.want {
+				t.Errorf("the state's hash is %s, want %s", got, test.want)
+			}
+			bits := l.State()
+			for i, a := range bits.Resuming {
+				if a.Name == "members.discarded" {
+					bits.Resuming[i].Data = []int64{1<<3 | 1<<4}
+				}
+			}
+			if _, err := restore(again, bits); err == nil || !strings.Contains(err.Error(), "leaves are discarded") {
+				t.Errorf("a state with trees and without a member that has leaves: %v", err)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
@@ -14,8 +15,8 @@ import (
 var discards = [...]int{2048, 4096, 8000}
 
 const (
-	// discardScores is the least number of scores of a model that discards members: with fewer
-	// a step costs little more for each member. With 1 instead, elec takes .97 times the time.
+	// discardScores is the least number of scores of a model without trees that discards members:
+	// with fewer a step costs little more for each member. With 1 instead, elec takes .97 times the time.
 	discardScores = 5
 
 	// discardGap is the decayed loss of a member above that of the best one at which it is
@@ -31,16 +32,16 @@ const (
 // discardMembers discards the members that do not pay, with the mini-batch that brings the
 // window, which had some rows before it, to those of discards.
 func (w *newton) discardMembers(before int) {
-	rows, k := w.window.rows, w.Head.Scores()
+	rows := w.window.rows
 	at := slices.IndexFunc(discards[:], func(n int) bool { return before < n && n <= rows })
-	if !w.discarding || at < 0 || k < discardScores || !w.Head.Probabilities() || w.Head.Parts() > 1 || len(w.forest.members) > 0 || w.discarded&keepsAll != 0 {
+	if at < 0 || !w.discards(at == len(discards)-1) || w.discarded&keepsAll != 0 {
 		return
 	}
-	last := rows >= discards[len(discards)-1]
-	best, of := w.bestMember()
-	stays := make([]bool, len(w.members))
-	for m, who := range w.members {
-		stays[m] = !who.whole() || w.lossOf(m) <= best+discardGap || !last && who.lambda <= w.members[of].lambda
+	var stays []bool
+	if at < len(discards)-1 {
+		stays = w.stayAtFirst()
+	} else {
+		stays = w.stayAtLast()
 	}
 	for m, original := range w.remaining() {
 		if !stays[m] {
@@ -52,6 +53,43 @@ func (w *newton) discardMembers(before int) {
 	}
 }
 
+// discards reports whether members can be discarded, at last or before. Those of models with trees
+// can if the trees grow again, and after their last trial with few scores as well.
+func (w *newton) discards(last bool) bool {
+	switch {
+	case !w.discarding || w.Head.Parts() > 1:
+		return false
+	case len(w.forest.members) > 0:
+		return w.regrows() && (last || w.Head.Probabilities() && w.Head.Scores() >= discardScores)
+	}
+	return w.Head.Probabilities() && w.Head.Scores() >= discardScores
+}
+
+// stayAtFirst returns of each member whether it stays before the last of the discards. Members with
+// leaves are compared with each other, and so are those without: either may yet be discarded.
+func (w *newton) stayAtFirst() []bool {
+	stays := make([]bool, len(w.members))
+	for m, who := range w.members {
+		best := w.bestMember(func(a member) bool { return (a.rho == 1) == (who.rho == 1) })
+		stays[m] = !who.whole() || w.lossOf(m) <= w.lossOf(best)+discardGap || who.lambda <= w.members[best].lambda
+	}
+	return stays
+}
+
+// stayAtLast returns it at the last of the discards. With trees one of the members with leaves stays.
+func (w *newton) stayAtLast() []bool {
+	stays := make([]bool, len(w.members))
+	best := w.lossOf(w.bestMember(member.whole))
+	gap := discardGap / mixture.Temperature(w.Head.Task, best, lossDecay)
+	for m, who := range w.members {
+		stays[m] = !who.whole() || w.lossOf(m) <= best+gap
+	}
+	if len(w.forest.members) > 0 {
+		stays[w.bestMember(func(a member) bool { return a.rho < 1 })] = true
+	}
+	return stays
+}
+
 // lossOf returns the loss of a member or its average, whichever has less.
 func (w *newton) lossOf(m int) float64 {
 	if m < w.averaged {
@@ -60,16 +98,16 @@ func (w *newton) lossOf(m int) float64 {
 	return w.loss[m]
 }
 
-// bestMember returns the least loss of the members that learn from the whole window, and its
-// member.
-func (w *newton) bestMember() (least float64, of int) {
-	least = math.Inf(1)
+// bestMember returns the member with the least loss of those of a kind that learn from the whole
+// window.
+func (w *newton) bestMember(of func(a member) bool) (best int) {
+	least := math.Inf(1)
 	for m, who := range w.members {
-		if l := w.lossOf(m); who.whole() && l < least {
-			least, of = l, m
+		if l := w.lossOf(m); who.whole() && of(who) && l < least {
+			least, best = l, m
 		}
 	}
-	return least, of
+	return best
 }
 
 // whole reports whether the member learns from all rows of the window.
@@ -111,6 +149,7 @@ func (w *newton) loadPlan(s *state.Reader, rows int64, trees bool) {
 	w.discarded = discarded
 	w.plan = w.plan.of(stays)
 	w.replanned()
+	s.Require(!trees || len(w.forest.members) > 0, "the members with leaves are discarded, but not the trees")
 }
 
 // keep discards the members that do not stay. The others continue as they are.
@@ -121,8 +160,10 @@ func (w *newton) keep(stays []bool) {
 	w.loss = slices.Concat(keepGroups(w.loss[:e*n], n, stays), keepGroups(w.loss[e*n:], n, averages))
 	w.coef, w.intercept = keepGroups(w.coef, k, stays), keepGroups(w.intercept, k, stays)
 	w.averageCoef, w.averageIntercept = keepGroups(w.averageCoef, k, averages), keepGroups(w.averageIntercept, k, averages)
+	before := w.forest
 	w.plan = w.plan.of(stays)
 	w.replanned()
+	w.forest.keep(&before, stays, k, n)
 	w.window.setScores(f, len(w.members)*k)
 	for i := range w.grams {
 		w.grams[i].factors = w.grams[i].factors[:0] // of other penalties

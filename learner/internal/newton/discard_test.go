@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -37,6 +38,14 @@ func sixClasses(discard bool) (*newton, func(w *newton, batches int)) {
 			w.Learn(&p)
 		}
 	}
+}
+
+// withTrees returns six classes with a forest that grows again.
+func withTrees(discard bool) (*newton, func(w *newton, batches int)) {
+	plain, learn := sixClasses(discard)
+	p := plain.Problem
+	p.Options.Forest, p.Options.ForestTrial, p.Options.ForestRegrow = 5, true, true
+	return newEngine(p), learn
 }
 
 // Members without those that are discarded learn what they would have learned with them, in the
@@ -125,6 +134,112 @@ func TestMembersAreDiscardedByTheirLosses(t *testing.T) {
 		}
 		if !slices.Equal(w.members, want) || !slices.Equal(w.remaining(), test.remain) {
 			t.Errorf("%s: %v remain, %v, want %v", test.name, w.members, w.remaining(), test.remain)
+		}
+	}
+}
+
+// So do members of a model with trees, with and without leaves.
+func TestDiscardedMembersWithLeavesChangeNoOther(t *testing.T) {
+	with, learnWith := withTrees(false)
+	without, learnWithout := withTrees(true)
+	learnWith(with, discards[0]/32-1)
+	learnWithout(without, discards[0]/32-1)
+	for _, w := range []*newton{with, without} {
+		for c := range w.loss {
+			if w.loss[c] = 500; c%6 == 0 || c%6 == 3 { // far behind, like their averages
+				w.loss[c] += 10 * discardGap
+			}
+		}
+	}
+	learnWith(with, 10)
+	learnWithout(without, 10)
+	stays := []bool{false, true, true, false, true, true}
+	if want := []member{trialEnsemble[1], trialEnsemble[2], trialEnsemble[4], trialEnsemble[5]}; !slices.Equal(without.members, want) || without.averaged != 3 || !slices.Equal(without.forest.members, []int{2}) {
+		t.Fatalf("%d averages of the members %v, want three of %v", without.averaged, without.members, want)
+	}
+	k := with.Head.Scores()
+	of, averages := []bool{false, true}, slices.Concat(stays, stays[:5])
+	for _, test := range []struct {
+		name      string
+		got, want []float64
+	}{
+		{"coefficients", without.coef, keepGroups(with.coef, k, stays)},
+		{"averages", without.averageCoef, keepGroups(with.averageCoef, k, stays[:5])},
+		{"coefficients of leaves", without.forest.coef, keepGroups(with.forest.coef, k, of)},
+		{"averages of leaves", without.forest.averageCoef, keepGroups(with.forest.averageCoef, k, of)},
+		{"scores of the window", without.window.scores(4 * k), keepGroups(with.window.scores(6*k), k, stays)},
+		{"losses", without.loss, keepGroups(with.loss, 1, averages)},
+		{"losses since the trees grew", without.forest.since, keepGroups(with.forest.since, 1, averages)},
+	} {
+		if len(test.want) == 0 || !slices.Equal(test.got, test.want) {
+			t.Errorf("the %s are others", test.name)
+		}
+	}
+	x := with.window.x[:3*50]
+	if got, want := firstScores(without, x, 50), firstScores(with, x, 50); !slices.Equal(got, want) {
+		t.Error("the predictions are others")
+	}
+}
+
+// Until the last of the discards members with leaves are compared with each other, like those
+// without; then all are, but one with leaves stays with the trees. With few scores it is the only
+// one. Trees of pairs, and those that are not to grow again, keep all members.
+func TestMembersOfAModelWithTreesAreDiscarded(t *testing.T) {
+	const far, near = 500 + discardGap + 1, 500 + discardGap - 1
+	six := target.NewHead(loss.Softmax{}, target.Classification, 6, 1)
+	two := target.NewHead(loss.Logistic{}, target.Classification, 2, 1)
+	number := target.NewHead(loss.Square{}, target.Regression, 0, 1)
+	apart := [6]float64{far, 500, far, 1000 + far, 1500, 500} // of the members and their averages
+	behind := [6]float64{500, near, far, far, 1000, far}
+	for _, test := range []struct {
+		name     string
+		head     target.Head
+		rows     int
+		loss     [6]float64
+		change   func(w *newton)
+		remain   []int
+		leafless []int // of the members without leaves, after the trees
+	}{
+		{"in two groups", six, 2048, apart, nil, []int{1, 2, 4, 5}, []int{1, 2, 3}},
+		{"in two groups, again", six, 4096, apart, nil, []int{1, 2, 4, 5}, []int{1, 2, 3}},
+		{"between the discards", six, 5000, apart, nil, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3}},
+		{"at last", six, 8000, apart, nil, []int{1, 4, 5}, []int{1, 3}},
+		{"one with leaves at last", six, 8000, behind, nil, []int{0, 1, 3, 5}, []int{0, 1, 3}},
+		{"two classes", two, 4096, apart, nil, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3}},
+		{"two classes at last", two, 8000, apart, nil, []int{1, 4, 5}, []int{1, 3}},
+		{"numbers", number, 4096, apart, nil, []int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3}},
+		{"numbers at last", number, 8000, [6]float64{505, 496, 498, 508, 495, 520}, nil, []int{1, 4, 5}, []int{1, 3}},
+		{"pairs", six, 8000, apart, func(w *newton) { w.forest.pairs = 1 }, []int{0, 1, 2, 3, 4, 5}, nil},
+		{"trees that grow once", six, 8000, apart, func(w *newton) { w.Options.ForestRegrow = false }, []int{0, 1, 2, 3, 4, 5}, nil},
+		{"after a reset", six, 8000, apart, func(w *newton) { w.discarded = keepsAll }, []int{0, 1, 2, 3, 4, 5}, nil},
+	} {
+		plain, _ := withTrees(true)
+		p := plain.Problem
+		p.Head, p.Prior = test.head, make([]float64, test.head.Scores())
+		w := newEngine(p)
+		w.plant(forest.Grow(forest.Sample{Dim: 3}, 5, 1))
+		w.forest.coef, w.forest.averageCoef = make([]float64, 10*w.Head.Scores()), make([]float64, 10*w.Head.Scores())
+		copy(w.loss, test.loss[:])
+		copy(w.loss[6:], test.loss[:5])
+		w.judgeFromHere()
+		w.window.rows = test.rows
+		w.window.setScores(make([]float64, test.rows*6*w.Head.Scores()), 6*w.Head.Scores())
+		if test.change != nil {
+			test.change(w)
+		}
+		w.discardMembers(test.rows - 32)
+		var want []member
+		for _, m := range test.remain {
+			want = append(want, trialEnsemble[m])
+		}
+		if !slices.Equal(w.members, want) || !slices.Equal(w.remaining(), test.remain) {
+			t.Errorf("%s: %v remain, %v, want %v", test.name, w.members, w.remaining(), test.remain)
+		}
+		if test.leafless == nil {
+			continue
+		}
+		if w.discardForest(); !slices.Equal(w.remaining(), test.leafless) || len(w.members) != len(test.leafless) {
+			t.Errorf("%s: without trees %v remain, %v, want %v", test.name, w.members, w.remaining(), test.leafless)
 		}
 	}
 }

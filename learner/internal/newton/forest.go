@@ -259,6 +259,26 @@ func (l *leaves) reset(m int) {
 	}
 }
 
+// keep takes the trees of before, and of its members those that stay, of k scores and n targets.
+func (l *leaves) keep(before *leaves, stays []bool, k, n int) {
+	if len(l.members) == 0 || before.trees == nil {
+		return
+	}
+	var of []bool
+	for _, m := range before.members {
+		of = append(of, stays[m])
+	}
+	members, averaged, diverged := l.members, l.averaged, l.diverged
+	*l = *before
+	l.members, l.averaged, l.diverged = members, averaged, diverged
+	l.coef = keepGroups(before.coef, k, of)
+	l.averageCoef = keepGroups(before.averageCoef, k, of[:before.averaged])
+	if e := len(stays); len(before.since) > 0 {
+		averages := len(before.since)/n - e
+		l.since = slices.Concat(keepGroups(before.since[:e*n], n, stays), keepGroups(before.since[e*n:], n, stays[:averages]))
+	}
+}
+
 // save writes the coefficients. The trees are in the serving part.
 func (l *leaves) save(a *state.Arrays) {
 	if l.trees == nil {

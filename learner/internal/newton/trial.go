@@ -59,7 +59,17 @@ func (w *newton) pays(loss []float64, share float64) bool {
 
 // discardForest discards the trees, and with them the members that have leaves. The others
 // continue as they are.
-func (w *newton) discardForest() { w.keep(w.withoutLeaves()) }
+func (w *newton) discardForest() {
+	discarded, at := w.discarded&keepsAll, 0
+	for m, who := range trialEnsemble { // members without leaves are numbered among themselves
+		if who.rho == 1 {
+			discarded |= w.discarded >> m & 1 << at
+			at++
+		}
+	}
+	w.keep(w.withoutLeaves())
+	w.discarded = discarded
+}
 
 // withoutForest makes w, which has nothing yet, one of members without leaves.
 func (w *newton) withoutForest() {
