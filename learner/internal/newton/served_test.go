@@ -79,3 +79,34 @@ func TestPredictionsAreOfTheCoefficientsAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// A new block is served, too, if a step ends early because no row has a weight.
+func TestBlocksOfRowsWithoutWeightAreServed(t *testing.T) {
+	w := planted(heads[0])
+	w.Options.Lean, w.Options.Minibatch = true, 32
+	rng := rand.New(rand.NewPCG(5, 6))
+	leanRows(w, rng, (windowRows-w.window.rows)/32)
+	for w.batches%4 != 0 {
+		leanRows(w, rng, 1)
+	}
+	for i := range w.window.weights {
+		w.window.setWeight(i, 0)
+	}
+	w.Options.MaxFeatures *= 2
+	w.next = w.bank.Blocks()
+	w.changed = changes{}
+	for i := range w.candidateCoef[:cap(w.candidateCoef)] {
+		w.candidateCoef[:cap(w.candidateCoef)][i] = float32(math.NaN())
+	}
+	w.serve()
+	blocks := w.bank.Blocks()
+	w.changed = changes{}
+	w.step()
+	w.serveChanged()
+	if w.bank.Blocks() != blocks+1 {
+		t.Fatalf("%d blocks, want %d", w.bank.Blocks(), blocks+1)
+	}
+	if slices.ContainsFunc(w.Score(nil, w.window.x[:w.Dim*10], 10), math.IsNaN) {
+		t.Error("the new block has no coefficients")
+	}
+}

@@ -22,13 +22,13 @@ func (w *newton) step() {
 		w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
 		w.grams = append(w.grams, w.newGram())
 	}
+	w.changed.blocks = append(w.changed.blocks, b)
 	s.team.Resize(w.stepCores(b))
 	s.team.Start()
 	if !w.gradient() {
 		return
 	}
 	s.slope = state.Extend(s.slope[:0], size*e*k)
-	w.changed.blocks = append(w.changed.blocks, b)
 	w.slope(b)
 	w.refresh(b)
 	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
