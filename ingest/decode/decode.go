@@ -73,6 +73,7 @@ type Decoder struct {
 	pieces []byte         // scratch, of names and texts together
 
 	projected []float64 // scratch, in turn with x
+	numbered  numbered  // of files with Config.Sparse
 
 	sparse bool       // a number that a record leaves out is 0
 	vw     *vw.Reader // of lines of Vowpal Wabbit

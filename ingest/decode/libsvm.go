@@ -172,11 +172,14 @@ func (s *libsvmRows) valueOf(label []byte) value {
 
 func (s *libsvmRows) decode(l line) (Row, *Error) {
 	if s.d.config.Sparse {
+		s.d.noLabels()
+		if label, ok := s.d.hashPairs(l.text); ok {
+			return s.d.row(record{form: settled, label: s.valueOf(label)})
+		}
 		r, err := s.named(l)
 		if err != nil {
 			return Row{}, err
 		}
-		s.d.noLabels()
 		return s.d.row(r)
 	}
 	d := s.d

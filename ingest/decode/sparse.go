@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/libsvm"
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/learner"
@@ -49,15 +50,70 @@ func (c *Config) checkSparse() error {
 	return nil
 }
 
-// hash sets d.hashed to the inputs of a record of that form, and d.x to their projections.
-func (d *Decoder) hash(form kind) *Error {
+// numbered is what hashPairs keeps.
+type numbered struct {
+	columns []uint32 // of a line
+	values  []float64
+	hashes  []uint64 // of the names of the first columns; 0: not computed yet
+}
+
+// mostHashes bounds the columns whose hashes are kept, to 2 MiB.
+const mostHashes = 1 << 18
+
+// of returns the hash of the name of a column.
+func (h *numbered) of(column uint32) uint64 {
+	var name [10]byte
+	if column >= mostHashes {
+		return xxhash.Sum64(strconv.AppendUint(name[:0], uint64(column), 10))
+	}
+	if lacks := int(column) + 1 - len(h.hashes); lacks > 0 {
+		h.hashes = append(h.hashes, make([]uint64, lacks)...)
+	}
+	if h.hashes[column] == 0 {
+		h.hashes[column] = xxhash.Sum64(strconv.AppendUint(name[:0], uint64(column), 10))
+	}
+	return h.hashes[column]
+}
+
+// hashPairs is hash for a line of LIBSVM with numbers alone, of which there may be many. It
+// reports false for one that has to be read entry by entry.
+func (d *Decoder) hashPairs(b []byte) (label []byte, ok bool) {
+	if len(d.config.Types) > 0 || d.renamed != nil || d.tables != nil || !d.looks.Done() {
+		return nil, false
+	}
+	h := &d.numbered
+	if label, h.columns, h.values, ok = libsvm.Pairs(b, h.columns[:0], h.values[:0]); !ok || len(h.values) > d.config.MaxColumns {
+		return nil, false
+	}
+	for _, v := range h.values {
+		if !(math.Abs(v) <= d.config.MaxAbs) {
+			return nil, false
+		}
+	}
+	d.clearHashed()
+	for i, v := range h.values {
+		d.project(h.of(h.columns[i]), v)
+	}
+	return label, true
+}
+
+// clearHashed removes the inputs of the record before. d.x has other memory then.
+func (d *Decoder) clearHashed() {
 	d.hashed.Clear()
-	byIndex := d.x
 	if d.x, d.projected = d.projected[:0], d.x; cap(d.x) < len(projections) {
 		d.x = make([]float64, len(projections))
 	}
 	d.x = d.x[:len(projections)]
 	clear(d.x)
+}
+
+// hash sets d.hashed to the inputs of a record of that form, and d.x to their projections.
+func (d *Decoder) hash(form kind) *Error {
+	if form == settled { // hashPairs has
+		return nil
+	}
+	byIndex := d.x
+	d.clearHashed()
 	if form == array {
 		for i, v := range byIndex {
 			d.pieces = strconv.AppendInt(d.pieces[:0], int64(i), 10)

@@ -137,3 +137,36 @@ func TestSparseInputsThatAreRefused(t *testing.T) {
 		t.Errorf("a record without inputs: %v, %v", row, err)
 	}
 }
+
+// Lines of LIBSVM that are read at once give the rows, and the errors, of those that are read
+// entry by entry.
+func TestSparsePairsAreTheirEntries(t *testing.T) {
+	var lines []string
+	for i := range 50 {
+		lines = append(lines, fmt.Sprintf("%d %d:%d  %d:-%d.5e-3 01:2 300000:1 %d:0", i%3, i+1, i%4, 1+i*i*977, i, 2+i))
+	}
+	lines = append(lines, "1", "-1 5:0.25 5:0.25", "1 2:+1", "1 3:.5", "1 4:NaN", "1 4:", "1 0:1", "1 x:1", "1 1:1e300", "1 9999999999:1", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1", "1\t2:1", "1 2:1 # 3:1", "2:1 3:4", "1 99:2")
+	read := func(types map[string]string) (rows []string) {
+		c := Config{Sparse: true, Infer: true, MaxAbs: 1e6, MaxColumns: 6, Types: types}
+		f, err := Read(strings.NewReader(strings.Join(lines, "\n")+"\n"), "libsvm", c, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			row, err := f.Next()
+			if err == io.EOF {
+				return rows
+			}
+			rows = append(rows, fmt.Sprint(row.Sparse, row.X, row.Label, err))
+		}
+	}
+	one, other := read(nil), read(map[string]string{"none": schema.Ignored})
+	for i, row := range one {
+		if len(other) != len(one) || other[i] != row {
+			t.Errorf("%q: %s, entry by entry %s", lines[i], row, other[i])
+		}
+	}
+	if len(one) != len(lines) {
+		t.Errorf("%d rows of %d lines", len(one), len(lines))
+	}
+}

@@ -1,5 +1,7 @@
 package vec
 
+import "math"
+
 // Columns is a matrix in panels of 8 columns, for Combine.
 type Columns struct {
 	n, dim int
@@ -47,6 +49,23 @@ func Towards(to, from []float64, share float64) {
 	}
 	for i, v := range from {
 		to[i] += float64(share * (v - to[i]))
+	}
+}
+
+// AdaGrad takes the step of AdaGrad (Duchi, Hazan and Singer 2011) with the gradient slope × z:
+// squares has the sums of the squared gradients. A coefficient whose gradient is 0, or whose
+// sum is so small that it is not a number above 0, stays as it is.
+func AdaGrad(coef, squares, z []float64, rate, slope float64) {
+	coef, squares = coef[:len(z)], squares[:len(z)]
+	if len(z) >= 4 && adagradVectors(coef, squares, z, rate, slope) {
+		return
+	}
+	for i, v := range z {
+		g := slope * v
+		if sum := squares[i] + float64(g*g); g != 0 && sum > 0 {
+			squares[i] = sum
+			coef[i] -= rate * g / math.Sqrt(sum)
+		}
 	}
 }
 

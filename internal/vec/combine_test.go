@@ -2,6 +2,7 @@ package vec
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -102,6 +103,47 @@ func BenchmarkMixRows(b *testing.B) {
 			for range b.N {
 				TowardsRows(average, coef, averages*k, models*k, .001)
 				MixRows(dst, coef, average, shares, k, models, averages)
+			}
+		})
+	}
+}
+
+// TestAdaGradIsThePlainLoop holds all implementations against the plain loop, to the bit, also with
+// gradients that are 0, too small or no numbers, and nothing outside of the arguments is touched.
+func TestAdaGradIsThePlainLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	special := []float64{0, math.Copysign(0, -1), 1e-170, -1e-200, math.NaN(), math.Inf(1), 1e300}
+	for n := range 70 {
+		z, squares, coef := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range n {
+			z[i], squares[i], coef[i] = r.NormFloat64(), r.ExpFloat64(), r.NormFloat64()
+			if r.IntN(4) == 0 {
+				z[i] = special[r.IntN(len(special))]
+			}
+			if r.IntN(3) == 0 {
+				squares[i] = 0
+			}
+		}
+		slope, atEnd := r.NormFloat64(), n%2 == 0
+		if n%9 == 8 {
+			slope = 0
+		}
+		wantSquares, wantCoef := slices.Clone(squares), slices.Clone(coef)
+		for i, v := range z {
+			g := slope * v
+			sum := squares[i] + float64(g*g)
+			if g == 0 || !(sum > 0) {
+				continue
+			}
+			wantSquares[i] = sum
+			wantCoef[i] = coef[i] - float64(0.02*g)/math.Sqrt(sum)
+		}
+		inputs := guarded(t, z, atEnd)
+		eachISA(func(name string) {
+			w, q := guarded(t, coef, atEnd), guarded(t, squares, atEnd)
+			AdaGrad(w, q, inputs, 0.02, slope)
+			if digest64(w) != digest64(wantCoef) || digest64(q) != digest64(wantSquares) {
+				t.Fatalf("%s: of %d numbers: coefficients %v, want %v, squares %v, want %v", name, n, w, wantCoef, q, wantSquares)
 			}
 		})
 	}

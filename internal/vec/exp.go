@@ -101,6 +101,13 @@ func Log(x float64) float64 {
 	return log(m-1, 0, k)
 }
 
+// Logs sets dst[i] to Log(x[i]). They may be the same slice.
+func Logs(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = Log(v)
+	}
+}
+
 // Log1p returns the natural logarithm of 1+x within an ulp, with the same bits on
 // every machine.
 func Log1p(x float64) float64 {

@@ -421,6 +421,13 @@ func mixRows512(rows int, k int, models int, averages int, coef *float64, averag
 //go:noescape
 func towards512(n int, share float64, to *float64, from *float64)
 
+// adagrad512 is, for i < n, with g = slope*z[i] and sum = squares[i] + g*g, where g is not 0 and sum is above 0,
+//
+//	squares[i] = sum, coef[i] -= rate*g / sqrt(sum)
+//
+//go:noescape
+func adagrad512(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+
 // addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
 //
 //go:noescape

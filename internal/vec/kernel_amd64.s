@@ -26468,6 +26468,49 @@ vector:
 	VZEROUPPER
 	RET
 
+// func adagrad512(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·adagrad512(SB), NOSPLIT, $0-48
+	PCALIGN      $0x40
+	MOVQ         n+0(FP), AX
+	MOVQ         z+24(FP), CX
+	MOVQ         squares+32(FP), DX
+	MOVQ         coef+40(FP), BX
+	MOVSD        rate+8(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        slope+16(FP), X1
+	VBROADCASTSD X1, Z1
+	VPXORD       Z2, Z2, Z2
+
+vector:
+	MOVQ      $+8, DI
+	CMPQ      AX, DI
+	CMOVQLT   AX, DI
+	MOVQ      $-1, SI
+	BZHIQ     DI, SI, SI
+	KMOVB     SI, K1
+	VMOVUPD.Z (CX), K1, Z3
+	VMOVUPD.Z (DX), K1, Z4
+	VMOVUPD.Z (BX), K1, Z5
+	VMULPD    Z1, Z3, Z3
+	VCMPPD    $0x04, Z2, Z3, K1, K1
+	VMULPD    Z3, Z3, Z6
+	VADDPD    Z6, Z4, Z4
+	VCMPPD    $0x1e, Z2, Z4, K1, K1
+	VMOVUPD   Z4, K1, (DX)
+	VSQRTPD   Z4, Z4
+	VMULPD    Z0, Z3, Z3
+	VDIVPD    Z4, Z3, Z3
+	VSUBPD    Z3, Z5, Z5
+	VMOVUPD   Z5, K1, (BX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, BX
+	SUBQ      DI, AX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
 // func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·addSlots512(SB), NOSPLIT, $0-56

@@ -75,6 +75,14 @@ func towardsVectors(to, from []float64, share float64) bool {
 	return true
 }
 
+func adagradVectors(coef, squares, z []float64, rate, slope float64) bool {
+	if active.width != 16 {
+		return false
+	}
+	adagrad512(len(z), rate, slope, &z[0], &squares[0], &coef[0])
+	return true
+}
+
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
 	if active.width != 16 {
 		return false

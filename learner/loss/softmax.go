@@ -76,12 +76,12 @@ func (Softmax) grads(dst, f, y []float64, models, k int) {
 
 // Link sets dst to the probabilities. Unlike the links of the other losses it
 // works in place.
-func (s Softmax) Link(dst, f []float64) { s.LinkValue(dst, f) }
+func (s Softmax) Link(dst, f []float64) { s.LinkSum(dst, f) }
 
-// LinkValue is Link. It returns two numbers that have Value in them: for each class y, Value is
-// top - f[y] + rest.
-func (Softmax) LinkValue(dst, f []float64) (top, rest float64) {
-	top, sum := largest(f), 0.0
+// LinkSum is Link. It returns two numbers that have Value in them: for each class y, Value is
+// top - f[y] + ln sum.
+func (Softmax) LinkSum(dst, f []float64) (top, sum float64) {
+	top = largest(f)
 	var e [expBatch]float64
 	for i := 0; i < len(f); i += expBatch {
 		n := min(expBatch, len(f)-i)
@@ -93,7 +93,7 @@ func (Softmax) LinkValue(dst, f []float64) (top, rest float64) {
 	for i := range f {
 		dst[i] /= sum
 	}
-	return top, vec.Log(sum)
+	return top, sum
 }
 
 func (Softmax) Scores(classes int) int { return classes }

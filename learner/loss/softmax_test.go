@@ -38,9 +38,9 @@ func TestSoftmaxIsThePlainLoop(t *testing.T) {
 			t.Errorf("Value(%v, %d) = %v, want %v", f, y, got, want)
 		}
 		got := make([]float64, k)
-		of, rest := Softmax{}.LinkValue(got, f)
-		if got, want := of-f[y]+rest, (Softmax{}).Value(f, float64(y)); !same(got, want) {
-			t.Errorf("LinkValue(%v) has the value %v of class %d, want %v", f, got, y, want)
+		of, total := Softmax{}.LinkSum(got, f)
+		if got, want := of-f[y]+vec.Log(total), (Softmax{}).Value(f, float64(y)); !same(got, want) {
+			t.Errorf("LinkSum(%v) has the value %v of class %d, want %v", f, got, y, want)
 		}
 		Softmax{}.Link(got, f)
 		if !slices.EqualFunc(got, want, same) {

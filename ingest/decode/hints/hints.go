@@ -45,6 +45,9 @@ func (c *Counter) NextRow() bool {
 	return c.rows <= countedRows
 }
 
+// Done reports whether no more rows count.
+func (c *Counter) Done() bool { return c == nil || c.rows >= countedRows }
+
 // Number counts a number, which is spelled as text.
 func (c *Counter) Number(name []byte, v float64, text []byte) {
 	if math.Abs(v) >= 1<<53 && len(text) > 0 && whole(text) {

@@ -67,16 +67,10 @@ func ascii(b []byte) bool {
 // for other lines, which have to be read entry by entry.
 func Numbers(b []byte, x []float64, seen []uint32, now uint32) (label []byte, ok bool) {
 	clear(x)
-	at := 0
-	for at < len(b) && b[at] > ' ' && b[at] != ':' && b[at] != '#' {
-		at++
-	}
-	if at < len(b) && b[at] == ':' { // there is no label
-		at = 0
-	} else if at < len(b) && b[at] != ' ' {
+	label, at, ok := plainLabel(b)
+	if !ok {
 		return nil, false
 	}
-	label = b[:at]
 	for at < len(b) {
 		if b[at] == ' ' {
 			at++
@@ -94,6 +88,46 @@ func Numbers(b []byte, x []float64, seen []uint32, now uint32) (label []byte, ok
 		x[i-1], seen[i-1] = v, now
 	}
 	return label, true
+}
+
+// Pairs is Numbers for lines that leave most indices out: it appends the indices to columns, from
+// 0 on, and the numbers to x.
+func Pairs(b []byte, columns []uint32, x []float64) (label []byte, _ []uint32, _ []float64, ok bool) {
+	label, at, ok := plainLabel(b)
+	if !ok {
+		return nil, columns, x, false
+	}
+	for at < len(b) {
+		if b[at] == ' ' {
+			at++
+			continue
+		}
+		i, digits := leadingIndex(b[at:])
+		at += digits
+		if i < 1 || at == len(b) || b[at] != ':' {
+			return nil, columns, x, false
+		}
+		v, n := decimal.Scan(b[at+1:])
+		if at += 1 + n; n == 0 || at < len(b) && b[at] != ' ' {
+			return nil, columns, x, false
+		}
+		columns, x = append(columns, uint32(i-1)), append(x, v)
+	}
+	return label, columns, x, true
+}
+
+// plainLabel returns the label of a line, which is empty if there is none, and where it ends. It
+// reports false unless a space follows.
+func plainLabel(b []byte) (label []byte, at int, ok bool) {
+	for at < len(b) && b[at] > ' ' && b[at] != ':' && b[at] != '#' {
+		at++
+	}
+	if at < len(b) && b[at] == ':' { // there is no label
+		at = 0
+	} else if at < len(b) && b[at] != ' ' {
+		return nil, 0, false
+	}
+	return b[:at], at, true
 }
 
 // Highest returns the highest index of a line with a label, whose entries are separated

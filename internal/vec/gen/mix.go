@@ -10,6 +10,7 @@ import (
 func mix() {
 	mixRows512()
 	towards512()
+	adagrad512()
 }
 
 func mixRows512() {
@@ -106,6 +107,50 @@ func towards512() {
 	VMOVUPD(z, K1, at(to, 0))
 	ADDQ(Imm(64), to)
 	ADDQ(Imm(64), from)
+	SUBQ(c, n)
+	JNZ(LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+func adagrad512() {
+	text("adagrad512", NOSPLIT, "func(n int, rate, slope float64, z, squares, coef *float64)")
+	Pragma("noescape")
+	Doc("adagrad512 is, for i < n, with g = slope*z[i] and sum = squares[i] + g*g, where g is not 0 and sum is above 0,",
+		"",
+		"\tsquares[i] = sum, coef[i] -= rate*g / sqrt(sum)")
+	n, z, squares, coef := load("n"), load("z"), load("squares"), load("coef")
+	rate, slope, zero, g, sum, w := zmm[0], zmm[1], zmm[2], zmm[3], zmm[4], zmm[5]
+	bits, c := GP64(), GP64()
+	Load(Param("rate"), X0)
+	VBROADCASTSD(X0, rate)
+	Load(Param("slope"), X1)
+	VBROADCASTSD(X1, slope)
+	VPXORD(zero, zero, zero)
+	Label("vector")
+	MOVQ(I32(8), c)
+	CMPQ(n, c)
+	CMOVQLT(n, c)
+	MOVQ(I32(-1), bits)
+	BZHIQ(c, bits, bits)
+	KMOVB(bits.As32(), K1)
+	VMOVUPD_Z(at(z, 0), K1, g)
+	VMOVUPD_Z(at(squares, 0), K1, sum)
+	VMOVUPD_Z(at(coef, 0), K1, w)
+	VMULPD(slope, g, g)
+	VCMPPD(Imm(4), zero, g, K1, K1) // not equal, or unordered
+	VMULPD(g, g, zmm[6])
+	VADDPD(zmm[6], sum, sum)
+	VCMPPD(Imm(30), zero, sum, K1, K1) // greater, ordered
+	VMOVUPD(sum, K1, at(squares, 0))
+	VSQRTPD(sum, sum)
+	VMULPD(rate, g, g)
+	VDIVPD(sum, g, g)
+	VSUBPD(g, w, w)
+	VMOVUPD(w, K1, at(coef, 0))
+	ADDQ(Imm(64), z)
+	ADDQ(Imm(64), squares)
+	ADDQ(Imm(64), coef)
 	SUBQ(c, n)
 	JNZ(LabelRef("vector"))
 	VZEROUPPER()

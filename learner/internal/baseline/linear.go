@@ -2,8 +2,6 @@
 package baseline
 
 import (
-	"math"
-
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -111,13 +109,7 @@ func (l *Linear) descend(x []float32, targets []float64, weight float64) {
 	l.Predict(l.f, x)
 	for k, t := range targets {
 		r := max(-target.MaxResidual, min(target.MaxResidual, l.f[k]-t)) * weight
-		w, squares := l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n]
-		for i, z := range l.z {
-			if g := r * z; g != 0 {
-				squares[i] += float64(g * g)
-				w[i] -= adagradRate * g / math.Sqrt(squares[i])
-			}
-		}
+		vec.AdaGrad(l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n], l.z, adagradRate, r)
 	}
 }
 

@@ -84,9 +84,33 @@ func (e *Equations) Solve(w, l []float64) { e.SolveSome(w, l, 0, e.Targets) }
 
 // SolveSome is Solve for the targets [from, to).
 func (e *Equations) SolveSome(w, l []float64, from, to int) {
+	for ; to-from >= solvedTogether/2; from = min(from+solvedTogether, to) {
+		e.solveSeveral(w, l, from, min(from+solvedTogether, to))
+	}
 	copy(w[from*e.N:to*e.N], e.Moment[from*e.N:])
 	for k := from; k < to; k++ {
 		vec.CholeskySolve(l, e.N, w[k*e.N:(k+1)*e.N])
+	}
+}
+
+// solvedTogether is the number of targets of vec.CholeskySolves, which takes little longer than
+// one alone.
+const solvedTogether = 8
+
+// solveSeveral is SolveSome for at most solvedTogether targets.
+func (e *Equations) solveSeveral(w, l []float64, from, to int) {
+	n := e.N
+	b := make([]float64, n*solvedTogether)
+	for k := from; k < to; k++ {
+		for i, v := range e.Moment[k*n : (k+1)*n] {
+			b[i*solvedTogether+k-from] = v
+		}
+	}
+	vec.CholeskySolves(l, n, b)
+	for k := from; k < to; k++ {
+		for i := range n {
+			w[k*n+i] = b[i*solvedTogether+k-from]
+		}
 	}
 }
 

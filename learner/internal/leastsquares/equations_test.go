@@ -3,10 +3,12 @@ package leastsquares
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/vec"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -151,5 +153,36 @@ func TestRidgeIsTheMeanAndTheVarianceOfAGaussianProcess(t *testing.T) {
 	want := kernel(z[rows], z[rows]) - mat.Dot(at, &b)
 	if got := noise * Leverage(factor, z[rows]); math.Abs(got-want) > 1e-10 {
 		t.Errorf("variance %v, want %v", got, want)
+	}
+}
+
+// Targets that are solved together have the bits of those that are solved one by one.
+func TestTargetsAreSolvedTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for targets := 1; targets < 22; targets++ {
+		n := 1 + rng.IntN(20)
+		e, factor := New(n, targets), make([]float64, n*n)
+		for i := range e.Moment {
+			e.Moment[i] = rng.NormFloat64()
+		}
+		for i := range n {
+			for j := range i {
+				factor[i*n+j] = rng.NormFloat64()
+			}
+			factor[i*n+i] = 1 + rng.Float64()
+		}
+		from := rng.IntN(targets)
+		w := make([]float64, targets*n)
+		e.SolveSome(w, factor, from, targets)
+		for k := range targets {
+			want := make([]float64, n)
+			if k >= from {
+				copy(want, e.Moment[k*n:])
+				vec.CholeskySolve(factor, n, want)
+			}
+			if got := w[k*n : (k+1)*n]; !slices.Equal(got, want) {
+				t.Fatalf("%d of targets %d to %d: %v, alone %v", k, from, targets, got, want)
+			}
+		}
 	}
 }

@@ -37,10 +37,11 @@ type Machine struct {
 	adwin   drift.ADWIN
 	hinkley drift.PageHinkley
 
-	ahead []float64 // rows × scores of the pass under way
-	thin  int
-	batch engine.Minibatch
-	p     []float64
+	ahead  []float64 // rows × scores of the pass under way
+	scored []float32 // its rows, while their scores in batch are those of the engine
+	thin   int
+	batch  engine.Minibatch
+	p      []float64
 }
 
 // Short is newton on the last 512 rows. problem returns what the engine of the model would
@@ -87,7 +88,7 @@ func BlockSize(of int) int { return min(of, blockSize) }
 
 // Start begins again, once there is a fit.
 func (m *Machine) Start(h target.Head, _ []float64) bool {
-	m.head, m.engine = h, nil
+	m.head, m.engine, m.scored = h, nil, m.scored[:0]
 	p := limited(m.problem())
 	if p.Fit == nil {
 		return false
@@ -113,9 +114,10 @@ func (m *Machine) Serving() engine.Served {
 
 // Ahead computes the scores of the rows of a pass.
 func (m *Machine) Ahead(x []float32, n int) {
-	m.ahead = m.ahead[:0]
+	m.ahead, m.scored = m.ahead[:0], m.scored[:0]
 	if m.Ready() {
 		m.ahead = m.served(m.ahead, m.engine.Score(m.batch.Scores[:0], x, n), n)
+		m.scored = append(m.scored, x...)
 	}
 }
 
@@ -142,14 +144,16 @@ func (m *Machine) Score(f []float64, r *member.Row) bool {
 // Thin divides the number of steps by that.
 func (m *Machine) Thin(by int) { m.thin = by }
 
-// Learn learns a mini-batch.
+// Learn learns a mini-batch. Most are the rows of a pass, whose scores Ahead has computed.
 func (m *Machine) Learn(c *member.Chunk) {
 	if m.engine == nil {
 		return
 	}
 	n := len(c.Labels)
 	b := &m.batch
-	b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
+	if len(m.scored) == 0 || !slices.Equal(m.scored, c.X) {
+		b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
+	}
 	if m.resets && m.alarmed(c) {
 		m.Start(m.head, nil)
 		b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
@@ -157,7 +161,7 @@ func (m *Machine) Learn(c *member.Chunk) {
 	b.X, b.Labels, b.Weights, b.Again, b.More = c.X, c.Labels, c.Weights, c.Again, c.More
 	m.engine.Thin(m.thin)
 	m.engine.Learn(b)
-	m.ahead = m.ahead[:0]
+	m.ahead, m.scored = m.ahead[:0], m.scored[:0]
 }
 
 // alarmed reports whether the loss has grown with the rows of c.
@@ -177,7 +181,7 @@ func (m *Machine) alarmed(c *member.Chunk) (alarm bool) {
 // Widen adds a class.
 func (m *Machine) Widen(h target.Head, total float64) {
 	m.head = h
-	m.ahead = m.ahead[:0]
+	m.ahead, m.scored = m.ahead[:0], m.scored[:0]
 	if m.engine != nil {
 		m.engine.Widen(h, m.problem().Prior, total)
 	}

@@ -1,8 +1,7 @@
 package member
 
 import (
-	"math"
-
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -24,14 +23,7 @@ func (l *Linear) descend(c *Chunk) {
 		l.head.Grad(l.g, l.f, y)
 		for s, r := range l.g {
 			r = max(-target.MaxResidual, min(target.MaxResidual, r)) * min(1, c.Weights[i])
-			w, squares := l.w[s*n:(s+1)*n], l.squares[s*n:(s+1)*n]
-			for j, z := range l.z {
-				g := r * z
-				if sum := squares[j] + float64(g*g); g != 0 && sum > 0 { // its square may be too small to be a number
-					squares[j] = sum
-					w[j] -= adagradRate * g / math.Sqrt(sum)
-				}
-			}
+			vec.AdaGrad(l.w[s*n:(s+1)*n], l.squares[s*n:(s+1)*n], l.z, adagradRate, r)
 		}
 		l.solved = true
 	}

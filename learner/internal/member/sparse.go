@@ -37,6 +37,7 @@ type Sparse struct {
 	Coef    []float32
 	squares []float32
 	largest []float32 // of each slot; 0: no value yet
+	room    int       // scores for which the first two have memory of their own
 
 	// Served says that Coef is in the serving part of a state, and not saved with the rest.
 	Served bool
@@ -210,27 +211,45 @@ func (l *Sparse) Widen(h target.Head, total float64) {
 	wide := func(x []float64) []float64 { return h.Widen(x, from) }
 	l.intercept = wide(l.intercept)
 	l.intercept[k-1] = h.NewClassScore(append([]float64(nil), l.intercept[:k-1]...), total)
-	n := len(l.largest)
-	coef, squares, row := make([]float32, n*k), make([]float32, n*k), make([]float64, from)
-	for slot := range n {
-		if l.largest[slot] == 0 {
-			continue
-		}
-		for j := range row {
-			row[j] = float64(l.Coef[slot*from+j])
-		}
-		for j, w := range wide(row) {
-			coef[slot*k+j] = float32(w)
-		}
-		for j := range k - 1 {
-			squares[slot*k+j] = l.squares[slot*from+min(j, from-1)]
-		}
-	}
+	l.widenSlots(wide, from, k)
 	squares0 := make([]float64, k)
 	for j := range k - 1 {
 		squares0[j] = l.squares0[min(j, from-1)]
 	}
-	l.Coef, l.squares, l.squares0 = coef, squares, squares0
+	l.squares0 = squares0
+}
+
+// widenSlots has k scores in each slot instead of from, whose coefficients wide turns into those
+// of k. Few slots are in use while classes appear, and mostly there is memory for more scores:
+// then those slots alone move, the last one first.
+func (l *Sparse) widenSlots(wide func([]float64) []float64, from, k int) {
+	n := len(l.largest)
+	oldCoef, oldSquares := l.Coef, l.squares
+	if l.room < k {
+		l.room = k + k/4 // so that the table of 20 classes is allocated 7 times, not 19
+		l.Coef, l.squares = make([]float32, n*k, n*l.room), make([]float32, n*k, n*l.room)
+	} else {
+		l.Coef, l.squares = l.Coef[:n*k], l.squares[:n*k]
+	}
+	row, sums := make([]float64, from), make([]float32, from)
+	for slot := n - 1; slot >= 0; slot-- {
+		if l.largest[slot] == 0 {
+			continue
+		}
+		coef, squares := oldCoef[slot*from:(slot+1)*from], oldSquares[slot*from:(slot+1)*from]
+		for j, w := range coef {
+			row[j] = float64(w)
+		}
+		copy(sums, squares)
+		clear(coef)
+		clear(squares)
+		for j, w := range wide(row) {
+			l.Coef[slot*k+j] = float32(w)
+		}
+		for j := range k - 1 {
+			l.squares[slot*k+j] = sums[min(j, from-1)]
+		}
+	}
 }
 
 func (l *Sparse) Save(a *state.Arrays, _ string) {

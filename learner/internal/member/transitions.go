@@ -41,17 +41,18 @@ func (t *transitions) Score(f []float64, r *Row) bool {
 		return false
 	}
 	b := r.Last.Class
-	score := func(c int) float64 {
+	probability := func(c int) float64 {
 		share := (t.next[c] + 1/float64(k)) / (t.total + 1)
-		return vec.Log((t.counts[b*k+c] + share) / (t.after[b] + 1))
+		return (t.counts[b*k+c] + share) / (t.after[b] + 1)
 	}
 	if len(f) == 1 {
-		f[0] = score(1) - score(0)
+		f[0] = vec.Log(probability(1)) - vec.Log(probability(0))
 		return true
 	}
 	for c := range f {
-		f[c] = score(c)
+		f[c] = probability(c)
 	}
+	vec.Logs(f, f)
 	return true
 }
 

@@ -79,8 +79,9 @@ func (m *Mixture) learnFactor(h *target.Head, p []float64, class int, weight flo
 	if k == 1 {
 		r.x[0] = max(-mostOdds, min(mostOdds, logOdds(p)))
 	} else {
-		for c := range r.x {
-			r.x[c] = max(leastLog, logOf(p[c]))
+		logsOf(r.x, p)
+		for c, v := range r.x {
+			r.x[c] = max(leastLog, v)
 		}
 	}
 	h.Loss.Grad(m.gradient, r.x, float64(class))

@@ -4,9 +4,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 const (
@@ -62,8 +64,8 @@ type Mixture struct {
 
 // scratch is memory that rows reuse.
 type scratch struct {
-	f, p          []float64    // experts × scores, experts × values
-	softmax       [][2]float64 // of the scores of each expert that is awake: see loss.Softmax.LinkValue
+	f, p          []float64 // experts × scores, experts × values
+	tops, rests   []float64 // of the scores of each expert that is awake: see loss.Softmax.LinkSum
 	awake, broken []bool
 	w, losses     []float64
 	x             []float64   // of the stacks: inputs × scores
@@ -123,7 +125,7 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 	m.now.start()
 	m.awake, m.broken = make([]bool, m.experts), make([]bool, m.experts)
 	m.w, m.losses = make([]float64, m.experts), make([]float64, m.experts)
-	m.softmax = make([][2]float64, m.experts)
+	m.tops, m.rests = make([]float64, m.experts), make([]float64, m.experts)
 	m.everyStatic = slices.Repeat([]bool{true}, len(m.static))
 	m.outerAwake = slices.Repeat([]bool{true}, len(outerPrior))
 	return m
@@ -202,9 +204,7 @@ func ScoresOf(h *target.Head, f, p []float64) {
 	case len(f) == 1:
 		f[0] = logOdds(p)
 	default:
-		for c := range f {
-			f[c] = logOf(p[c])
-		}
+		logsOf(f, p)
 	}
 }
 
@@ -225,6 +225,9 @@ func (m *Mixture) ask(r *Row) {
 			m.predict(h, e, m.p[e*size:(e+1)*size], f)
 		}
 	}
+	for e := range m.rests {
+		m.rests[e] = 1
+	}
 	copy(m.f, r.Engine)
 	ask(0, true)
 	for i, o := range m.members {
@@ -244,6 +247,9 @@ func (m *Mixture) ask(r *Row) {
 	if !slices.Contains(m.awake, true) { // nothing is left to predict with
 		clear(m.f[:k])
 		ask(0, true)
+	}
+	if _, ok := h.Loss.(loss.Softmax); ok {
+		vec.Logs(m.rests, m.rests)
 	}
 }
 

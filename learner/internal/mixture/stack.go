@@ -72,13 +72,14 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 	dots, slope := s.change[:n], s.change[n:]
 	scale(s.gram, s.forget)
 	scale(s.moment, s.forget)
+	n = used(x, k)
 	along := 0.0 // outer · the scores
 	for e := range n {
 		of := x[e*k : (e+1)*k]
 		dots[e], slope[e] = vec.Dot(of, outer), vec.Dot(of, gradient)
 		along += float64(s.theta[e] * dots[e])
 	}
-	h := s.products(x, diagonal)
+	h := s.products(x[:n*k], diagonal)
 	at := 0
 	for e := range n {
 		for o := range e + 1 {
@@ -94,11 +95,22 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 	}
 }
 
+// used returns the number of inputs x without the last ones, if those are 0: the experts that
+// they are of, such as the calibrated ones with three classes, are asleep and add nothing.
+func used(x []float64, k int) int {
+	n := len(x)
+	for n > k && x[n-1] == 0 {
+		n--
+	}
+	return (n + k - 1) / k
+}
+
 // products returns the lower triangle of the products of the inputs under the matrix of
 // learn, whose products with outer are in change. Four sums at a time do not wait for each
 // other.
 func (s *stack) products(x, diagonal []float64) []float64 {
-	k, n := len(diagonal), len(s.theta)
+	k := len(diagonal)
+	n := len(x) / k
 	dots := s.change[:n]
 	s.product, s.scaled = resized(s.product, len(s.gram)+3), resized(s.scaled, k)
 	at := 0
@@ -169,8 +181,9 @@ func (m *Mixture) stackInputs(h *target.Head, x, p []float64) {
 	if k == 1 {
 		base[0] = max(-mostOdds, min(mostOdds, logOdds(p)))
 	} else {
-		for c := range base {
-			base[c] = max(leastLog, logOf(p[c]))
+		logsOf(base, p)
+		for c, v := range base {
+			base[c] = max(leastLog, v)
 		}
 	}
 	for e := range m.experts {
@@ -195,6 +208,14 @@ func (m *Mixture) stackInputs(h *target.Head, x, p []float64) {
 const leastProbability = 1e-300
 
 func logOf(p float64) float64 { return vec.Log(max(p, leastProbability)) }
+
+// logsOf sets dst to logOf each number of p.
+func logsOf(dst, p []float64) {
+	for c := range dst {
+		dst[c] = max(p[c], leastProbability)
+	}
+	vec.Logs(dst, dst)
+}
 
 // logOdds returns the logarithm of the odds of the second of two classes.
 func logOdds(p []float64) float64 { return logOf(p[1]) - logOf(p[0]) }

@@ -11,7 +11,8 @@ import (
 )
 
 // TestCoresDoNotMatterToSteps that are divided among several: with one member, several, and
-// some that learn from the last rows only, and in a window that ends within a panel of rows.
+// some that learn from the last rows only, in a window that ends within a panel of rows and in one whose last
+// rows are two parts of the ring.
 func TestCoresDoNotMatterToSteps(t *testing.T) {
 	softmax := func(classes int) target.Head {
 		return target.NewHead(loss.Softmax{}, target.Classification, classes, 1)
@@ -22,7 +23,7 @@ func TestCoresDoNotMatterToSteps(t *testing.T) {
 		rows    int
 		members []member
 	}{
-		{target.NewHead(loss.Logistic{}, target.Classification, 2, 1), 20, windowRows, ensemble},
+		{target.NewHead(loss.Logistic{}, target.Classification, 2, 1), 20, windowRows + 1000, ensemble},
 		{softmax(7), 9, 3000, ensemble},
 		{softmax(26), 4, 2500, ensemble},
 		{softmax(26), 4, 4100, ensemble[1:2]},

@@ -3,6 +3,7 @@ package newton
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
@@ -27,15 +28,20 @@ func (w *newton) newGram() (g gram) {
 // refresh computes the Gram matrix of a block again from the last rows, if it is
 // due, and the factors that depend on it.
 func (w *newton) refresh(b int) {
-	v, g := &w.window, &w.grams[b]
-	g.visits++
-	if n := float64(min(v.rows, gramRows)); w.grown(g, n) || g.visits > maxGramVisits {
+	g := &w.grams[b]
+	if w.due(g) {
 		w.makeGram(b)
-		g.visits, g.factors = 1, g.factors[:0]
+		g.visits, g.factors = 0, g.factors[:0]
 	}
+	g.visits++
 	if len(g.factors) == 0 {
 		w.factorise(g)
 	}
+}
+
+// due reports whether the Gram matrix of a block is to be computed again before its next step.
+func (w *newton) due(g *gram) bool {
+	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= maxGramVisits
 }
 
 // grown reports whether the Gram matrix of a block is to be computed again, where that of n
@@ -50,58 +56,122 @@ func (w *newton) grown(g *gram, n float64) bool {
 // factorise computes the Cholesky factors of the members' Hessians, with the bound of
 // the curvature. Members with the same penalty share theirs.
 func (w *newton) factorise(g *gram) {
-	size, h := 2*w.Options.BlockSize, w.curvature()
+	s, size := &w.scratch.gram, 2*w.Options.BlockSize
 	g.factors = state.Extend(g.factors[:0], w.factors*size*size)
-	for m, f := range w.factorOf {
-		if slices.Index(w.factorOf, f) < m {
-			continue
+	if s.factorise == nil {
+		s.factorise = func(_, f int) { w.factoriseFor(s.of, f) }
+	}
+	s.of = g
+	w.scratch.team.Run(w.factors, s.factorise)
+	s.of = nil
+}
+
+// factoriseFor is factorise for one of the factors.
+func (w *newton) factoriseFor(g *gram, f int) {
+	size, h := 2*w.Options.BlockSize, w.curvature()
+	factor := g.factors[f*size*size : (f+1)*size*size]
+	ridge := float64(w.penalty(slices.Index(w.factorOf, f), g.rows)) + float64(w.Options.BlockSize)/2/g.rows
+	at := 0
+	for i := range size {
+		row := factor[i*size : i*size+i+1]
+		for j, v := range g.values[at : at+i+1] {
+			row[j] = gramMargin * h * v
 		}
-		factor := g.factors[f*size*size : (f+1)*size*size]
-		ridge := float64(w.penalty(m, g.rows)) + float64(w.Options.BlockSize)/2/g.rows
-		at := 0
+		at += i + 1
+		row[i] += ridge
+	}
+	if !vec.Cholesky(factor, size) { // not with finite features
 		for i := range size {
-			row := factor[i*size : i*size+i+1]
-			for j, v := range g.values[at : at+i+1] {
-				row[j] = gramMargin * h * v
-			}
-			at += i + 1
-			row[i] += ridge
-		}
-		if !vec.Cholesky(factor, size) { // not with finite features
-			for i := range size {
-				clear(factor[i*size : (i+1)*size])
-				factor[i*size+i] = 1
-			}
+			clear(factor[i*size : (i+1)*size])
+			factor[i*size+i] = 1
 		}
 	}
 }
 
+// gramScratch is the memory of Gram matrices.
+type gramScratch struct {
+	gramRun // of the whole
+	runs    []run
+	ordered cores.Order[gramRun] // adds those of the runs
+
+	of        *gram                  // whose factors are computed
+	factorise func(worker, task int) // for one of the factors
+	do        func(worker, task int) // the sum of a run
+	add       func(r *gramRun)       // adds it
+}
+
+// gramRun is the sum of some rows.
+type gramRun struct {
+	phi    []float32 // their features
+	values []float64 // (2·width)², of which the lower triangle counts
+	vec    vec.Scratch
+}
+
+// run is rows of the window.
+type run struct{ from, rows int }
+
+// makeGram computes the Gram matrix of block b from the last rows, which are one or two parts
+// of the ring.
 func (w *newton) makeGram(b int) {
-	size, s, v, g := 2*w.Options.BlockSize, &w.scratch, &w.window, &w.grams[b]
+	size, s, v, g := 2*w.Options.BlockSize, &w.scratch.gram, &w.window, &w.grams[b]
 	n := min(v.rows, gramRows)
-	s.gram = state.Extend(s.gram[:0], size*size)
-	clear(s.gram)
-	// The last n rows are one or two runs of the ring.
-	from := (v.at - n + v.rows) % v.rows
-	for left := n; left > 0; {
-		run := min(left, v.rows-from)
-		s.phi = state.Extend(s.phi[:0], run*size)
-		if w.bank.Holds() {
-			s.held.Rows(s.phi, from)
-		} else {
-			w.bank.Features(s.phi, b, v.x[from*w.Dim:(from+run)*w.Dim])
+	s.values = state.Extend(s.values[:0], size*size)
+	clear(s.values)
+	divided := w.bank.Holds() && w.scratch.team.Size() > 1
+	s.runs = s.runs[:0]
+	for from, to := range v.last(n) {
+		rows := to - from
+		if divided {
+			rows = vec.Run
 		}
-		vec.Gram(s.gram, s.phi, size, &s.vec)
-		left -= run
-		from = 0
+		for ; from < to; from += rows {
+			s.runs = append(s.runs, run{from, min(rows, to-from)})
+		}
+	}
+	if divided {
+		w.addRuns()
+	} else {
+		for _, r := range s.runs {
+			w.sumGram(&s.gramRun, b, r)
+		}
 	}
 	g.values = state.Extend(g.values[:0], size*(size+1)/2)
 	g.rows = float64(n)
 	at := 0
 	for i := range size {
-		for j, d := range s.gram[i*size : i*size+i+1] {
+		for j, d := range s.values[i*size : i*size+i+1] {
 			g.values[at+j] = d / g.rows
 		}
 		at += i + 1
 	}
+}
+
+// sumGram adds the products of the features of some rows to the values of to.
+func (w *newton) sumGram(to *gramRun, b int, r run) {
+	size := 2 * w.Options.BlockSize
+	to.phi = state.Extend(to.phi[:0], r.rows*size)
+	if w.bank.Holds() {
+		w.scratch.held.Rows(to.phi, r.from)
+	} else {
+		w.bank.Features(to.phi, b, w.window.x[r.from*w.Dim:(r.from+r.rows)*w.Dim])
+	}
+	vec.Gram(to.values, to.phi, size, &to.vec)
+}
+
+// addRuns adds the sums of the runs of held features, on several cores, in the order of the
+// runs: vec.Gram adds them likewise.
+func (w *newton) addRuns() {
+	s := &w.scratch.gram
+	if s.do == nil {
+		s.add = func(r *gramRun) { vec.Axpy(1, r.values, s.values) }
+		s.do = func(_, task int) {
+			r := s.ordered.Take()
+			r.values = state.Extend(r.values[:0], len(s.values))
+			clear(r.values)
+			w.sumGram(r, 0, s.runs[task]) // of the block that is held
+			s.ordered.Give(task, r)
+		}
+	}
+	s.ordered.Begin(s.add)
+	w.scratch.team.Run(len(s.runs), s.do)
 }

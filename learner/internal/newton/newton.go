@@ -7,7 +7,6 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/cores"
-	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -87,24 +86,19 @@ type scratch struct {
 	team      cores.Team // of the step
 	stepRows  func(worker, task int)
 	gradient  gradientScratch
+	direction directionScratch
+	gram      gramScratch
 	rowSums   rowSums
 	held      features.Held
 	g, scores []float64 // rows × members × scores, where features cannot be held
 	d         []float64 // sums with the step, in panels of rows
 	slope     []float64
 	step      []float32
-	phi       []float32
-	gram      []float64
-	v         []float64 // right-hand sides
-	of        []int     // columns that share a factor
-	penalties []float64 // of each column
-	squares   []float64 // of the step, summed, of each column
 	mix       []float64
 	shares    []float64 // of members and averages in the scores of the mixture
 	losses    []float64
 	total     []float64 // weight of the rows of each member
 	size      []float64 // step size of each member and score
-	vec       vec.Scratch
 }
 
 // The constants of newton, listed in docs/constants.md.

@@ -131,6 +131,7 @@ func (w *newton) replace(trees *forest.Forest) {
 			w.replaceSome(&old, c, from, min(from+treesPerStep, w.Options.Forest))
 		}
 	}
+	w.scratch.team.Resize(own)
 	for range vec.Panels(w.Options.Forest, treesPerStep) {
 		w.stepForest()
 	}

@@ -22,7 +22,7 @@ func (w *newton) step() {
 		w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
 		w.grams = append(w.grams, w.newGram())
 	}
-	s.team.Resize(w.stepCores())
+	s.team.Resize(w.stepCores(b))
 	if !w.gradient() {
 		return
 	}
@@ -62,10 +62,20 @@ const panelsPerTask = 8
 // a millisecond, of which it takes about half to begin.
 const workPerCore = 1 << 22
 
-// stepCores returns the number of cores that a step justifies.
-func (w *newton) stepCores() int {
-	columns := w.Head.Scores() * len(w.members)
-	return w.window.rows * w.Options.BlockSize * (w.Dim + 12 + 4*columns) / workPerCore
+// workPerLeaf is the number of multiply-adds that a row takes in a tree, which finds its leaf.
+const workPerLeaf = 64
+
+// stepCores returns the number of cores that a step in block b justifies.
+func (w *newton) stepCores(b int) int {
+	rows, size, columns := w.window.rows, 2*w.Options.BlockSize, w.Head.Scores()*len(w.members)
+	work := rows * size / 2 * (w.Dim + 12 + 4*columns)
+	if w.due(&w.grams[b]) {
+		work += min(rows, gramRows)*size*size/2 + w.factors*size*size*size // which is in float64
+	}
+	if l := &w.forest; l.trees != nil {
+		work += rows * len(l.members) * w.Head.Scores() * (treesPerStep + l.pairs) * workPerLeaf
+	}
+	return work / workPerCore
 }
 
 // slope computes the gradient in the coefficients of block b.
@@ -98,86 +108,6 @@ func (w *newton) sums(b int) {
 	clear(s.d[(n/vec.Lanes)*vec.Lanes*lines:]) // of no row
 	for i, f := range s.scores {
 		s.d[place(i/columns, i%columns, lines)] = f
-	}
-}
-
-// direction computes the step of each column from its slope, and what lengths needs: the
-// gain in size, and the curvature of the penalty in the first of slope.
-func (w *newton) direction(g *gram, coef []float64) {
-	size, k, columns := 2*w.Options.BlockSize, w.Head.Scores(), w.Head.Scores()*len(w.members)
-	s := &w.scratch
-	s.step = state.Extend(s.step[:0], size*columns)
-	s.size = state.Extend(s.size[:0], columns)
-	s.penalties = state.Extend(s.penalties[:0], columns)
-	penalties := s.penalties
-	for c := range penalties {
-		penalties[c] = w.penalty(c/k, float64(w.window.rows))
-	}
-	for i := range size {
-		for c, p := range penalties {
-			s.slope[i*columns+c] += float64(p * coef[i*columns+c])
-		}
-	}
-	for f := range w.factors {
-		factor, of := g.factors[f*size*size:(f+1)*size*size], s.of[:0]
-		for c := range columns {
-			if w.factorOf[c/k] == f {
-				of = append(of, c)
-			}
-		}
-		s.of = of
-		for ; len(of) > 0; of = of[min(perSolution, len(of)):] {
-			w.solve(factor, of[:min(perSolution, len(of))])
-		}
-	}
-	clear(s.size)
-	s.squares = state.Extend(s.squares[:0], columns)
-	clear(s.squares)
-	for i := range size {
-		slope := s.slope[i*columns : (i+1)*columns]
-		for c, v := range s.step[i*columns : (i+1)*columns] {
-			d := float64(v)
-			s.size[c] += float64(d * slope[c])
-			s.squares[c] += float64(d * d)
-		}
-	}
-	for c, p := range penalties {
-		s.slope[c] = float64(p * s.squares[c])
-	}
-}
-
-// perSolution is the number of right-hand sides of vec.CholeskySolves.
-const perSolution = 8
-
-// solve computes the step of some columns, which have the same factor.
-func (w *newton) solve(factor []float64, of []int) {
-	size, columns, s := 2*w.Options.BlockSize, w.Head.Scores()*len(w.members), &w.scratch
-	sides := perSolution
-	if len(of) <= 2 { // which alone take less time
-		sides = 1
-	}
-	for len(of) > 0 {
-		now := of[:min(sides, len(of))]
-		of = of[len(now):]
-		s.v = state.Extend(s.v[:0], size*sides)
-		for i := range size {
-			v, slope := s.v[i*sides:(i+1)*sides], s.slope[i*columns:(i+1)*columns]
-			for l, c := range now {
-				v[l] = slope[c]
-			}
-			clear(v[len(now):])
-		}
-		if sides == 1 {
-			vec.CholeskySolve(factor, size, s.v)
-		} else {
-			vec.CholeskySolves(factor, size, s.v)
-		}
-		for i := range size {
-			v, step := s.v[i*sides:(i+1)*sides], s.step[i*columns:(i+1)*columns]
-			for l, c := range now {
-				step[c] = float32(v[l])
-			}
-		}
 	}
 }
 

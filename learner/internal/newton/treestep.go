@@ -2,8 +2,6 @@ package newton
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -14,7 +12,8 @@ import (
 // treeSolver is the memory of steps in trees.
 type treeSolver struct {
 	workers []*treeWorker
-	panels  []panelScratch // of each member with leaves
+	panels  []panelScratch         // of each member with leaves
+	do      func(worker, task int) // the step of one of them
 }
 
 // treeWorker changes the trees for one score of one member.
@@ -42,21 +41,10 @@ func (w *newton) stepForest() {
 	own, s := len(l.members), &l.solver
 	s.prepare(own, k)
 	count := min(treesPerStep, w.Options.Forest)
-	if runtime.GOMAXPROCS(0) == 1 {
-		for c := range own {
-			w.stepMember(c, count)
-		}
-	} else {
-		var wait sync.WaitGroup
-		for part := range 2 {
-			wait.Go(func() {
-				for c := part * own / 2; c < (part+1)*own/2; c++ {
-					w.stepMember(c, count)
-				}
-			})
-		}
-		wait.Wait()
+	if s.do == nil {
+		s.do = func(_, c int) { w.stepMember(c, min(treesPerStep, w.Options.Forest)) }
 	}
+	w.scratch.team.Run(own, s.do)
 	w.staleTrees(count)
 	l.next = (l.next + count) % w.Options.Forest
 }
