@@ -102,15 +102,11 @@ func (m *Machine) Start(h target.Head, _ []float64) bool {
 // Ready reports whether m has random features.
 func (m *Machine) Ready() bool { return m.engine != nil && m.engine.Features() > 0 }
 
-// Serving returns what m predicts with.
-func (m *Machine) Serving() engine.Served {
-	if m.engine == nil {
-		return engine.Served{}
-	}
-	v := m.engine.Serving()
-	v.Intercept = slices.Clone(v.Intercept)
-	return v
-}
+// Intercept returns that of score c of a Machine that is Ready.
+func (m *Machine) Intercept(c int) float64 { return m.engine.ServedIntercept(c) }
+
+// AddServed adds the coefficients of a Machine that is Ready, see member.Machine.
+func (m *Machine) AddServed(sum, shares []float64) []float64 { return m.engine.AddServed(sum, shares) }
 
 // Ahead computes the scores of the rows of a pass.
 func (m *Machine) Ahead(x []float32, n int) {

@@ -3,7 +3,6 @@
 package member
 
 import (
-	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -90,8 +89,12 @@ type Machine interface {
 	// where they count for next to nothing. It is no part of the state.
 	Thin(by int)
 
-	// Serving returns what it predicts with.
-	Serving() engine.Served
+	// Intercept returns that of score c, with which it predicts once it is Ready.
+	Intercept(c int) float64
+
+	// AddServed adds the coefficients of random features that it predicts with, rows × scores,
+	// each times the share of its score. It returns sum, which has more rows if it lacks some.
+	AddServed(sum, shares []float64) []float64
 }
 
 // Kind is a row of the table of members.

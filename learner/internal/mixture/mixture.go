@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -79,8 +78,7 @@ type scratch struct {
 	outerP        []float64
 	staticLosses  []float64
 	staticAwake   []bool
-	features      []float64       // features × scores, of the mixture of a scorer
-	serving       []engine.Served // of the experts that a scorer has; empty if it is no machine
+	features      []float64 // features × scores, of the mixture of a scorer
 }
 
 // machine is a member that is one, and its number as an expert.

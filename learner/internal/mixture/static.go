@@ -81,16 +81,9 @@ func (m *Mixture) setStatic(h *target.Head) {
 		return
 	}
 	k, n := h.Scores(), len(m.factors)+1
-	m.staticAwake, m.serving = m.staticAwake[:0], m.serving[:0]
+	m.staticAwake = m.staticAwake[:0]
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
-		var v engine.Served
-		if e > 0 && m.staticAwake[len(m.staticAwake)-1] {
-			if o, ok := m.members[e-1].(member.Machine); ok {
-				v = o.Serving() // copies all coefficients
-			}
-		}
-		m.serving = append(m.serving, v)
 	}
 	m.Static.Factor = 1
 	if len(m.factor) > 0 {
@@ -117,7 +110,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 			case member.Affine:
 				o.AddTo(sum, c, shares[i])
 			case member.Machine:
-				sum[n-1] += float64(shares[i] * m.serving[i].Intercept[c])
+				sum[n-1] += float64(shares[i] * o.Intercept(c))
 			case *member.Sparse:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				m.Static.Sparse[c] = shares[i]
@@ -136,22 +129,17 @@ func (m *Mixture) setStatic(h *target.Head) {
 func (m *Mixture) mixMachines(shares []float64, k int) {
 	m.features = m.features[:0]
 	of := make([]float64, k) // shares of a machine
-	for i := range m.static {
-		coef := m.serving[i].Coef
-		for len(m.features) < len(coef) {
-			m.features = append(m.features, 0)
+	for i, e := range m.static {
+		if e == 0 || !m.staticAwake[i] {
+			continue
 		}
-		for c := range of {
-			of[c] = shares[c*len(m.static)+i]
-		}
-		for j := 0; j < len(coef); j += k {
-			to := m.features[j : j+k]
-			for c, v := range coef[j : j+k] {
-				to[c] += float64(of[c] * float64(v))
+		if o, ok := m.members[e-1].(member.Machine); ok {
+			for c := range of {
+				of[c] = shares[c*len(m.static)+i]
 			}
+			m.features = o.AddServed(m.features, of)
 		}
 	}
-	clear(m.serving) // the coefficients are not kept
 	m.Static.Coef = make([]float32, len(m.features))
 	for j, v := range m.features {
 		m.Static.Coef[j] = float32(v)

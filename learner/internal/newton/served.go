@@ -167,3 +167,22 @@ func (w *newton) mixture() []float64 {
 	w.scratch.mix = mix
 	return mix
 }
+
+// AddServed implements Machine.
+func (w *newton) AddServed(sum, shares []float64) []float64 {
+	k, columns := w.Head.Scores(), w.Columns()
+	for len(sum) < len(w.candidateCoef)/columns*k {
+		sum = append(sum, 0)
+	}
+	shares = shares[:k]
+	for i, to := 0, sum; i < len(w.candidateCoef); i, to = i+columns, to[k:] {
+		to := to[:k]
+		for c, v := range w.candidateCoef[i : i+k] {
+			to[c] += float64(shares[c] * float64(v))
+		}
+	}
+	return sum
+}
+
+// ServedIntercept implements Machine.
+func (w *newton) ServedIntercept(c int) float64 { return w.candidateIntercept[c] }

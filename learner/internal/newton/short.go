@@ -34,6 +34,13 @@ type Machine interface {
 	// Thin divides the number of steps by that, from the next Learn on. There are fewer only
 	// once the window has all its rows. It is no part of the State.
 	Thin(by int)
+
+	// ServedIntercept returns the intercept of score c with which it predicts.
+	ServedIntercept(c int) float64
+
+	// AddServed adds the coefficients of random features that it predicts with, rows × scores,
+	// each times the share of its score. It returns sum, which has more rows if it lacks some.
+	AddServed(sum, shares []float64) []float64
 }
 
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
