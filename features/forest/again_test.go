@@ -72,7 +72,7 @@ func TestPackedSumsAreThoseOfTheRows(t *testing.T) {
 				most = float64(rows) * unit
 			}
 			var got sums
-			p.read(&got, &w, g.kinds)
+			p.read(&got, &w)
 			if got.kept != rows {
 				t.Errorf("%s: %d rows are read as %d", name, rows, got.kept)
 			}

@@ -1,7 +1,5 @@
 package forest
 
-import "slices"
-
 // division is a split of a node: rows of a rank above at go right.
 type division struct {
 	column int32
@@ -17,7 +15,7 @@ func (w *packedWorker) split(o *openSums) (best division) {
 	if n < 2*minLeafRows {
 		return best
 	}
-	w.read(&w.all, &o.sum, w.kinds)
+	w.read(&w.all, &o.sum)
 	squares := 0.0
 	for _, s := range w.all.of[:w.kinds] {
 		squares += float64(s * s)
@@ -131,21 +129,25 @@ func (w *packedWorker) thresholds(low, high uint16) (t [packedDraws]uint16) {
 	for i := range t {
 		t[i] = low + uint16(uint32(uint16(u>>(16*i)))*uint32(span)>>16)
 	}
-	slices.Sort(t[:])
+	t[0], t[1] = min(t[0], t[1]), max(t[0], t[1])
+	t[2], t[3] = min(t[2], t[3]), max(t[2], t[3])
+	t[0], t[2] = min(t[0], t[2]), max(t[0], t[2])
+	t[1], t[3] = min(t[1], t[3]), max(t[1], t[3])
+	t[1], t[2] = min(t[1], t[2]), max(t[1], t[2])
 	return t
 }
 
 // judge takes a division of n rows if it is better than the best one. It returns whether it leaves
 // enough rows on either side.
 func (w *packedWorker) judge(sum *words, n int, column int32, at uint16, best *division) bool {
-	w.read(&w.left, sum, w.kinds)
+	w.read(&w.left, sum)
 	kept := w.left.kept
 	if kept < minLeafRows || n-kept < minLeafRows {
 		return false
 	}
 	left, right := 0.0, 0.0
-	all := w.all.of[:w.kinds]
-	for k, v := range w.left.of[:w.kinds] {
+	all, of := w.all.of[:w.kinds], w.left.of[:w.kinds]
+	for k, v := range of {
 		left += float64(v * v)
 		rest := all[k] - v
 		right += float64(rest * rest)

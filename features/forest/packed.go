@@ -49,12 +49,15 @@ type packed struct {
 	words  []uint64 // rows × used
 	used   int      // words of a row: 1, 2 or 4
 	rows   int
-	fields int    // in a word
-	size   int    // of a field, in bits
-	mask   uint64 // of a field
-	bias   int64  // of the targets, which are numbers; 0 for classes, which have none
-	counts int    // number of the field that has 1 in each row; -1 for classes
+	size   int     // of a field, in bits
+	mask   uint64  // of a field
+	bias   int64   // of the targets, which are numbers; 0 for classes, which have none
+	counts int     // number of the field that has 1 in each row; -1 for classes
+	places []place // of the fields
 }
+
+// place is where the words of a row have a field.
+type place struct{ word, shift uint8 }
 
 // pack returns the rows of g in whole numbers, or nil if they are too many, of too many kinds or
 // weighted.
@@ -94,9 +97,12 @@ func (g *growth) pack() *packed {
 func (p *packed) layout(fields, least int) {
 	for in := least; in <= 4; in++ {
 		if used := (fields + in - 1) / in; used <= maxWords {
-			p.fields, p.size = in, 64/in
+			p.size = 64 / in
 			p.mask = 1<<p.size - 1
 			p.used = 1 << bits.Len(uint(used-1))
+			for i := range fields {
+				p.places = append(p.places, place{uint8(i / in), uint8(i % in * p.size)})
+			}
 			return
 		}
 	}
@@ -126,7 +132,8 @@ func (p *packed) packTargets(g *growth) bool {
 
 // put sets a field of a row, which is 0, to v.
 func (p *packed) put(row, field int, v uint64) {
-	p.words[row*p.used+field/p.fields] |= v << (field % p.fields * p.size)
+	at := p.places[field]
+	p.words[row*p.used+int(at.word)] |= v << at.shift
 }
 
 // rank returns the ranks of the rows among the values of a column.
@@ -162,19 +169,21 @@ type sums struct {
 }
 
 // read sets s to the sums of w.
-func (p *packed) read(s *sums, w *words, kinds int) {
+func (p *packed) read(s *sums, w *words) {
+	mask := p.mask
 	if p.counts < 0 {
 		s.kept = 0
-		for k := range kinds {
-			v := int(w[k/p.fields] >> (k % p.fields * p.size) & p.mask)
-			s.of[k] = float64(v)
+		for k, at := range p.places {
+			v := int(w[at.word&3] >> (at.shift & 63) & mask)
+			s.of[k&15] = float64(v)
 			s.kept += v
 		}
 		return
 	}
-	s.kept = int(w[p.counts/p.fields] >> (p.counts % p.fields * p.size) & p.mask)
+	last := p.places[p.counts]
+	s.kept = int(w[last.word&3] >> (last.shift & 63) & mask)
 	none := p.bias * int64(s.kept)
-	for k := range kinds {
-		s.of[k] = float64(int64(w[k/p.fields]>>(k%p.fields*p.size)&p.mask) - none)
+	for k, at := range p.places[:p.counts] {
+		s.of[k&15] = float64(int64(w[at.word&3]>>(at.shift&63)&mask) - none)
 	}
 }
