@@ -172,16 +172,13 @@ func (j *job) spread(w *worker, p, run int, sums []float64) {
 // scores, rounded up.
 func SumColumns(scores int) int { return vec.Panels(scores, vec.HeldColumns) * vec.HeldColumns }
 
-// Sum sets dst, in panels of rows [SumColumns(scores)][vec.Lanes], to the sums of the
-// features of each row times their coefficients coef, features x scores: the bits of
-// Bank.SumBlocks. The lines past those of the scores are of any value.
-func (h *Held) Sum(dst []float64, coef []float32, scores int) {
-	columns := SumColumns(scores)
-	if len(coef) != 2*h.bank.m.BlockSize*scores || len(dst) != h.rowPanels()*columns*vec.Lanes {
-		panic("features: Held.Sum: slice lengths do not match")
+// SetCoefficients sets what Sum multiplies the features by: coef, features x scores.
+func (h *Held) SetCoefficients(coef []float32, scores int) {
+	if len(coef) != 2*h.bank.m.BlockSize*scores {
+		panic("features: Held.SetCoefficients: slice lengths do not match")
 	}
 	size := h.panels * perPanel
-	clear(resize(&h.packed, columns/vec.HeldColumns*size))
+	clear(resize(&h.packed, SumColumns(scores)/vec.HeldColumns*size))
 	for i := range h.bank.m.BlockSize {
 		at := h.skip + i
 		for half := range 2 {
@@ -191,34 +188,29 @@ func (h *Held) Sum(dst []float64, coef []float32, scores int) {
 			}
 		}
 	}
-	j := h.bank.job()
-	defer j.release()
-	j.held, j.dst, j.scores, j.team, h.columns = h, dst, columns, h.Team, scores
-	j.run((*job).heldSumTask, vec.Panels(h.rows, vec.Run), h.rows*h.panels*vec.Panel*2*scores)
+	h.columns = scores
 }
 
 // perPanel is the number of coefficients of a panel of frequencies and one of columns.
 const perPanel = 2 * vec.Panel * vec.HeldColumns
 
-// heldSumTask is Held.Sum for a run of rows.
-func (j *job) heldSumTask(w *worker, run int) {
-	for i := run * panelsPerRun; i < min((run+1)*panelsPerRun, j.held.rowPanels()); i++ {
-		j.heldSum(w, i)
+// Sum sets dst, [SumColumns(scores)][vec.Lanes], to the sums of the features of each row of
+// panel i times their coefficients: the bits of Bank.SumBlocks. The lines past those of the
+// scores are of any value. Several goroutines may call it at the same time, with memory of
+// their own, which is used for blocks of several groups.
+func (h *Held) Sum(dst []float64, i int, memory *[]float64) {
+	if len(dst) != SumColumns(h.columns)*vec.Lanes || i < 0 || i >= h.rowPanels() {
+		panic("features: Held.Sum: slice lengths do not match")
 	}
-}
-
-// heldSum is Held.Sum for a panel of rows.
-func (j *job) heldSum(w *worker, i int) {
-	h, f := j.held, j.held.f[i*perTile:]
-	stride := h.rowPanels() * perTile
-	for c := 0; c < j.scores; c += vec.HeldColumns {
+	f, stride := h.f[i*perTile:], h.rowPanels()*perTile
+	for c := 0; c < h.columns; c += vec.HeldColumns {
 		a := h.packed[c/vec.HeldColumns*h.panels*perPanel:][:h.panels*perPanel]
-		dst := j.dst[(i*j.scores+c)*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
+		dst := dst[c*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
 		n := min(vec.HeldColumns, h.columns-c)
 		first := min(panelsPerGroup, h.panels)
 		vec.HeldSum(dst, f, stride, a[:first*perPanel], n)
 		for p := first; p < h.panels; p += panelsPerGroup { // the groups of a large block
-			group := resize(&w.sum, len(dst))
+			group := resize(memory, len(dst))
 			vec.HeldSum(group, f[p*stride:], stride, a[p*perPanel:min(p+panelsPerGroup, h.panels)*perPanel], n)
 			for l, v := range group[:n*vec.Lanes] {
 				dst[l] += v

@@ -70,7 +70,11 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 				want = make([]float64, n*scores)
 				b.SumBlocks(want, block, x, coef, scores)
 				sums := make([]float64, vec.Panels(n, vec.Lanes)*vec.Lanes*SumColumns(scores))
-				h.Sum(sums, coef, scores)
+				h.SetCoefficients(coef, scores)
+				h.Team.Run(vec.Panels(n, vec.Lanes), func(_, i int) {
+					var memory []float64
+					h.Sum(sums[i*SumColumns(scores)*vec.Lanes:(i+1)*SumColumns(scores)*vec.Lanes], i, &memory)
+				})
 				for i, v := range want {
 					row, c := i/scores, i%scores
 					if got := sums[(row/vec.Lanes*SumColumns(scores)+c)*vec.Lanes+row%vec.Lanes]; got != v {

@@ -3,6 +3,7 @@ package cores
 import (
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -36,13 +37,18 @@ func TestTeamDoesEachTaskOnce(t *testing.T) {
 			}
 			switch phase % 40 {
 			case 7:
-				for i := 0; i < 20*spins; i++ {
+				for i := 0; i < 20*waitSpins; i++ {
 					if len(all.helpers) > 0 && all.helpers[0].state.Load() == absent {
 						break
 					}
 				}
 			case 13:
 				all.Rest()
+			case 20:
+				all.Start()
+			case 27:
+				all.Rest()
+				all.Start()
 			}
 		}
 		all.Rest()
@@ -52,7 +58,14 @@ func TestTeamDoesEachTaskOnce(t *testing.T) {
 // A task that waits for another one is done only if there are two goroutines.
 func TestTeamDoesTasksAtTheSameTime(t *testing.T) {
 	all := team(t, 2)
-	for range 50 {
+	for i := range 50 {
+		all.Resize(2)
+		if all.Size() == 1 {
+			continue // a pause
+		}
+		if i%2 == 0 {
+			all.Start()
+		}
 		var begun [2]chan struct{}
 		for i := range begun {
 			begun[i] = make(chan struct{})
@@ -68,6 +81,9 @@ func TestTeamDoesTasksAtTheSameTime(t *testing.T) {
 func TestTeamPassesAPanicOn(t *testing.T) {
 	all := team(t, 2)
 	for _, by := range []int{0, 1} {
+		for all.Size() == 1 {
+			all.Resize(2) // a pause
+		}
 		begun := make(chan struct{})
 		var got any
 		func() {
@@ -90,6 +106,37 @@ func TestTeamPassesAPanicOn(t *testing.T) {
 		if all.Run(100, func(_, task int) { sum.Add(int64(task)) }); sum.Load() != 4950 {
 			t.Errorf("worker %d: the tasks after the panic add up to %d", by, sum.Load())
 		}
+	}
+	all.Rest()
+}
+
+// Where the caller blocks for helpers again and again, it does the tasks alone for a while.
+func TestTeamPausesWhereHelpersAreLate(t *testing.T) {
+	all := team(t, 2)
+	for range maxLate {
+		if all.Size() != 2 {
+			t.Fatalf("a team of %d before the pause", all.Size())
+		}
+		var once sync.Once
+		wait := make(chan struct{})
+		all.Run(2, func(worker, _ int) {
+			if worker == 0 {
+				<-wait // the other task is the helper's
+				return
+			}
+			once.Do(func() { close(wait) })
+			for all.helpers[0].state.Load() != awaited {
+				runtime.Gosched()
+			}
+		})
+	}
+	for i := range pause {
+		if all.Resize(2); all.Size() != 1 {
+			t.Errorf("a team of %d after %d sizes", all.Size(), i)
+		}
+	}
+	if all.Resize(2); all.Size() != 2 {
+		t.Errorf("a team of %d after the pause", all.Size())
 	}
 	all.Rest()
 }

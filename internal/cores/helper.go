@@ -25,9 +25,21 @@ const (
 	dismissed        // it is to end
 )
 
-// spins is the number of times that a goroutine looks for another one before it blocks or ends:
-// about 20 µs, which is less than it takes to wake a core.
-const spins = 1 << 15
+// waitSpins and finishSpins are the numbers of times that a helper looks for tasks before it
+// ends, and the caller for the end of a helper before it blocks: about 20 µs each, which is
+// less than it takes to wake a core.
+const waitSpins, finishSpins = 24_000, 72_000
+
+// start starts h, if it has ended, so that it waits for tasks that there will be soon. It
+// reports whether that took a new goroutine.
+func (h *helper) start() bool {
+	h.state.CompareAndSwap(dismissed, idle)
+	if !h.state.CompareAndSwap(absent, idle) {
+		return false
+	}
+	go h.run()
+	return true
+}
 
 // call tells h that there are tasks. It reports whether that took a new goroutine.
 func (h *helper) call() bool {
@@ -40,12 +52,12 @@ func (h *helper) call() bool {
 
 // run does the tasks of its Team, again and again, until there have been none for a while.
 func (h *helper) run() {
-	for left := spins; ; left-- {
+	for left := waitSpins; ; left-- {
 		switch h.state.Load() {
 		case called:
 			if h.state.CompareAndSwap(called, working) {
 				h.work()
-				left = spins
+				left = waitSpins
 			}
 		case dismissed:
 			if h.state.CompareAndSwap(dismissed, absent) {
@@ -70,21 +82,22 @@ func (h *helper) work() {
 	h.team.work(h.number)
 }
 
-// finish waits until h has done the tasks that it has begun, and returns the value it
-// panicked with, if it did.
-func (h *helper) finish() any {
+// finish waits until h has done the tasks that it has begun. It reports whether the caller
+// has blocked, and the value that h panicked with, if it did.
+func (h *helper) finish() (blocked bool, failure any) {
 	if h.state.CompareAndSwap(called, idle) {
-		return nil
+		return false, nil
 	}
-	for range spins {
+	for range finishSpins {
 		if h.state.Load() != working {
-			return h.take()
+			return false, h.take()
 		}
 	}
 	if h.state.CompareAndSwap(working, awaited) {
 		<-h.done
+		blocked = true
 	}
-	return h.take()
+	return blocked, h.take()
 }
 
 // take returns the value that h panicked with, once.

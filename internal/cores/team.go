@@ -16,18 +16,56 @@ type Team struct {
 	f       func(worker, task int)
 	tasks   int64
 
+	late   int // Runs one after the other whose caller has blocked for helpers
+	paused int // Resizes left of a pause
+
 	_    [64]byte // next has a cache line of its own
 	next atomic.Int64
 	_    [64]byte
 }
 
 // Resize sets the number of goroutines, that of the caller included: n, but no more than
-// GOMAXPROCS.
+// GOMAXPROCS. It is 1 in a pause: where helpers get no core, because others use them, waiting
+// for them costs more than they do.
 func (t *Team) Resize(n int) {
-	if n > 1 {
-		n = min(n, runtime.GOMAXPROCS(0))
+	if t.size = n; n <= 1 {
+		return
 	}
-	t.size = n
+	t.size = min(n, runtime.GOMAXPROCS(0))
+	if t.paused > 0 {
+		t.size = 1
+		t.paused--
+	}
+}
+
+// maxLate is the number of Runs one after the other whose caller has blocked for helpers from
+// which on there is a pause, of as many sizes as pause. A single Run may have long tasks.
+const maxLate, pause = 2, 16
+
+// have makes sure that there are that many helpers.
+func (t *Team) have(helpers int) {
+	for len(t.helpers) < helpers {
+		t.helpers = append(t.helpers, &helper{team: t, number: len(t.helpers) + 1, done: make(chan struct{}, 1)})
+	}
+}
+
+// Start starts the helpers for a Run that follows soon: it takes some time until they begin.
+func (t *Team) Start() {
+	n, started := t.Size()-1, false
+	t.have(n)
+	for _, h := range t.helpers[:n] {
+		started = h.start() || started
+	}
+	release(started)
+}
+
+// release has the scheduler release goroutines that were started. The last one stays next in
+// line on this core, from where the scheduler lets others steal only after a sleep: let it be
+// one that does nothing.
+func release(started bool) {
+	if started {
+		go func() {}()
+	}
 }
 
 // Size returns the number of goroutines. It is 1 for nil.
@@ -51,18 +89,12 @@ func (t *Team) Run(tasks int, f func(worker, task int)) {
 	}
 	t.f, t.tasks = f, int64(tasks)
 	t.next.Store(0)
-	for len(t.helpers) < n-1 {
-		t.helpers = append(t.helpers, &helper{team: t, number: len(t.helpers) + 1, done: make(chan struct{}, 1)})
-	}
+	t.have(n - 1)
 	started := false
 	for _, h := range t.helpers[:n-1] {
 		started = h.call() || started
 	}
-	if started {
-		// The goroutine started last stays next in line on this core, from where the
-		// scheduler lets others steal only after a sleep: let it be one that does nothing.
-		go func() {}()
-	}
+	release(started)
 	defer t.finish(t.helpers[:n-1])
 	t.work(0)
 }
@@ -78,12 +110,22 @@ func (t *Team) work(worker int) {
 func (t *Team) finish(helpers []*helper) {
 	t.next.Store(t.tasks) // after a panic, there are others
 	var failure any
+	blocked := false
 	for _, h := range helpers {
-		if p := h.finish(); p != nil {
+		late, p := h.finish()
+		if p != nil {
 			failure = p
 		}
+		blocked = blocked || late
 	}
 	t.f = nil
+	t.late++
+	if !blocked {
+		t.late = 0
+	}
+	if t.late == maxLate {
+		t.late, t.size, t.paused = 0, 1, pause
+	}
 	if failure != nil {
 		panic(failure)
 	}

@@ -180,18 +180,21 @@ func (w *newton) lengths() {
 
 // panelCurvature computes the curvatures of the members along the direction of each score, for
 // a panel of rows.
-func (w *newton) panelCurvature(r int, lines []float64, _ *panelScratch) {
+func (w *newton) panelCurvature(r int, lines []float64, p *panelScratch) {
 	k, e, g := w.Head.Scores(), len(w.members), &w.scratch.gradient
-	panels, columns := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(e*k)
+	panels, size := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(e*k)*vec.Lanes
+	d := w.scratch.d[r*size : (r+1)*size]
+	if w.bank.Holds() {
+		w.scratch.held.Sum(d, r, &p.f)
+	}
 	for m := range e {
-		lines := lines[m*k*vec.Lanes : (m+1)*k*vec.Lanes]
+		from, end := m*k*vec.Lanes, (m+1)*k*vec.Lanes
 		if !g.active[m*panels+r] {
-			clear(lines)
+			clear(lines[from:end])
 			continue
 		}
-		from, at := (r*columns+m*k)*vec.Lanes, (r*e+m)*k*vec.Lanes
-		rows := (m*panels + r) * vec.Lanes
-		vec.CurvatureLines(lines, w.scratch.d[from:from+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes], g.share[rows:rows+vec.Lanes])
+		curvature, rows := g.curvature[r*e*k*vec.Lanes:], (m*panels+r)*vec.Lanes
+		vec.CurvatureLines(lines[from:end], d[from:end], curvature[from:end], g.share[rows:rows+vec.Lanes])
 	}
 }
 

@@ -260,6 +260,9 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	w.learnTrackers(p)
 	w.changed = changes{blocks: w.changed.blocks[:0]}
 	before := w.window.rows
+	if w.credit+int64(len(p.Labels))*w.visitsNow() >= int64(w.window.rows) {
+		w.scratch.team.Start() // for the step that follows
+	}
 	w.push(p)
 	again := p.Again && w.Options.Lean
 	if again && p.More {

@@ -23,6 +23,7 @@ func (w *newton) step() {
 		w.grams = append(w.grams, w.newGram())
 	}
 	s.team.Resize(w.stepCores(b))
+	s.team.Start()
 	if !w.gradient() {
 		return
 	}
@@ -34,8 +35,10 @@ func (w *newton) step() {
 	w.direction(&w.grams[b], coef)
 	w.sums(b)
 	w.lengths()
-	for i, d := range s.step {
-		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
+	for at := 0; at < len(coef); at += e * k {
+		for i, d := range s.step[at : at+e*k] {
+			coef[at+i] -= float64(s.size[i] * float64(d))
+		}
 	}
 	if s.stepRows == nil {
 		s.stepRows = w.stepRows
@@ -94,13 +97,13 @@ func (w *newton) slope(b int) {
 }
 
 // sums computes the products of the features of block b with the step, in panels of
-// features.SumColumns lines.
+// features.SumColumns lines. Where features are held, lengths does, panel by panel.
 func (w *newton) sums(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	lines := features.SumColumns(columns)
 	s.d = state.Extend(s.d[:0], vec.Panels(n, vec.Lanes)*vec.Lanes*lines)
 	if w.bank.Holds() {
-		s.held.Sum(s.d, s.step, columns)
+		s.held.SetCoefficients(s.step, columns)
 		return
 	}
 	s.scores = state.Extend(s.scores[:0], n*columns)
