@@ -103,8 +103,15 @@ func Log(x float64) float64 {
 
 // Logs sets dst[i] to Log(x[i]). They may be the same slice.
 func Logs(dst, x []float64) {
-	for i, v := range x {
-		dst[i] = Log(v)
+	dst = dst[:len(x)]
+	for len(x) > 0 {
+		n := logVectors(dst, x)
+		// The vectors leave out numbers beyond their range.
+		rest := min(8, len(x)-n)
+		for i := n; i < n+rest; i++ {
+			dst[i] = Log(x[i])
+		}
+		dst, x = dst[n+rest:], x[n+rest:]
 	}
 }
 
@@ -146,14 +153,17 @@ func split(x float64) (m float64, k int) {
 	return m, k
 }
 
+// logSeries has the coefficients of s²², s²⁰, ... of the series of log.
+var logSeries = [...]float64{2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3}
+
 // log returns ln((1+f) 2^k) + c for a small c, by the series of the inverse
 // hyperbolic tangent: ln(1+f) = f - f²/2 + s (f²/2 + 2s²/3 + 2s⁴/5 + ...) with
 // s = f/(2+f), as FreeBSD's msun does.
 func log(f, c float64, k int) float64 {
 	s := f / (2 + f)
 	z := float64(s * s)
-	r := 2.0 / 23
-	for _, a := range [...]float64{2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3} {
+	r := logSeries[0]
+	for _, a := range logSeries[1:] {
 		r = float64(r*z) + a
 	}
 	r = float64(r * z)

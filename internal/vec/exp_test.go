@@ -223,6 +223,66 @@ func TestExpsIsExp(t *testing.T) {
 	}
 }
 
+func TestLogsIsLog(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for trial := range 3000 {
+		x := make([]float64, 1+r.IntN(70))
+		for i := range x {
+			switch trial % 4 {
+			case 0:
+				x[i] = r.Float64()
+			case 1:
+				x[i] = math.Exp(r.NormFloat64() * math.Ldexp(1, r.IntN(10)))
+			case 2:
+				x[i] = math.Sqrt2*math.Ldexp(1, r.IntN(5)-2) + float64(0x1p-51*r.NormFloat64())
+			case 3:
+				x[i] = 1 + float64(r.NormFloat64()*math.Ldexp(1, -r.IntN(60)))
+			}
+			if trial%3 == 0 && r.IntN(10) == 0 {
+				x[i] = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), -1, 1, 2, 0.5, math.MaxFloat64, 0x1p-1022, 0x1.fffffp-1023, 5e-324, 1e-300, math.Sqrt2, math.Sqrt2 / 2}[r.IntN(16)]
+			}
+		}
+		eachISA(func(name string) {
+			got := slices.Clone(x)
+			Logs(got, got)
+			for i, v := range x {
+				if want := Log(v); math.Float64bits(got[i]) != math.Float64bits(want) {
+					t.Fatalf("%s: ln %v is %v, not %v", name, v, got[i], want)
+				}
+			}
+			longer := append(slices.Clone(x), 7)
+			Logs(longer[:len(x)], x)
+			if longer[len(x)] != 7 {
+				t.Fatalf("%s: Logs writes beyond %d numbers", name, len(x))
+			}
+		})
+	}
+}
+
+func BenchmarkLogs(b *testing.B) {
+	x, y := make([]float64, 20), make([]float64, 20)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range x {
+		x[i] = r.Float64()
+	}
+	for range b.N {
+		Logs(y, x)
+	}
+}
+
+func BenchmarkLog(b *testing.B) {
+	x, y := make([]float64, 20), make([]float64, 20)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range x {
+		x[i] = r.Float64()
+	}
+	for range b.N {
+		for i, v := range x {
+			y[i] = Log(v)
+		}
+	}
+}
+
 func BenchmarkExps(b *testing.B) {
 	x, y := make([]float64, 4096), make([]float64, 4096)
 	r := rand.New(rand.NewPCG(5, 6))

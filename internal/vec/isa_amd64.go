@@ -128,6 +128,22 @@ func expVectors(dst, x []float64) int {
 	return 0
 }
 
+// logTable holds the constants of logs512: the smallest and the largest number that it takes,
+// √2, 1/2, 1, 2, ln 2 in two pieces, and the series.
+var logTable = func() (t [19]float64) {
+	copy(t[:], []float64{0x1p-1022, math.MaxFloat64, math.Sqrt2, 0.5, 1, 2, ln2High, ln2Low})
+	copy(t[8:], logSeries[:])
+	return t
+}()
+
+// logVectors sets the first numbers of dst to Log of those of x, and returns how many.
+func logVectors(dst, x []float64) int {
+	if active.width != 16 || len(x) == 0 {
+		return 0
+	}
+	return logs512(len(x), &x[0], &dst[0], &logTable[0])
+}
+
 // rotateVectors is rotate for a multiple of 8; it reports whether there are
 // vectors.
 func rotateVectors(x, y []float64, c, s float64) bool {

@@ -14,6 +14,8 @@ func panelVectors(k int, w, x, inverse []float64) bool { return false }
 
 func expVectors(dst, x []float64) int { return 0 }
 
+func logVectors(dst, x []float64) int { return 0 }
+
 func solveVectors(int, []float64, []float64) bool { return false }
 
 func solvesVectors(int, []float64, []float64) bool { return false }

@@ -510,6 +510,12 @@ func hadamard8x2(blocks int, stride int, t *float32)
 //go:noescape
 func signedHadamard8x2(blocks int, stride int, t *float32, signs *uint32)
 
+// logs512 is dst[i] = ln x[i] for i < n, with logTable. It ends early before a vector with
+// a number out of the range of the table, or a NaN.
+//
+//go:noescape
+func logs512(n int, x *float64, dst *float64, table *float64) (done int)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape

@@ -119,6 +119,7 @@ func main() {
 	mix()
 	slots()
 	hadamard()
+	logs512()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
