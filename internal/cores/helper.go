@@ -26,9 +26,9 @@ const (
 )
 
 // waitSpins and finishSpins are the numbers of times that a helper looks for tasks before it
-// ends, and the caller for the end of a helper before it blocks: about 20 µs each, which is
-// less than it takes to wake a core.
-const waitSpins, finishSpins = 24_000, 72_000
+// ends, about 20 µs, which is less than it takes to wake a core, and the caller for the end of
+// a helper before it blocks: about 200 µs, as the last task of a helper may take that long.
+const waitSpins, finishSpins = 24_000, 720_000
 
 // start starts h, if it has ended, so that it waits for tasks that there will be soon. It
 // reports whether that took a new goroutine.
