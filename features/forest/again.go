@@ -93,7 +93,7 @@ func (p *packed) row(i int) *words {
 	return &w
 }
 
-// push adds a pending node, whose parent is the one that was decided last.
+// push adds a pending node: a child of the node that was split last.
 func (w *packedWorker) push(o openSums) {
 	at := len(w.pending)
 	w.pending = append(w.pending, o)

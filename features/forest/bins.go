@@ -49,7 +49,7 @@ func lanesNotBelow(lanes uint64, rank uint16) int {
 	return bits.OnesCount64((lanes-uint64(rank)*eachLane)&laneTops) & 7
 }
 
-// zeros returns the sum of the rows whose rank is 0, of ranks that are 0 or 1, and their number.
+// zeros returns the sum of the rows of rank 0, and their number, where all ranks are 0 or 1.
 func zeros(ranks, numbers []uint16, rows []uint64, used int) (sum words, n int) {
 	switch used {
 	case 1:

@@ -57,7 +57,7 @@ type numbered struct {
 	hashes  []uint64 // of the names of the first columns; 0: not computed yet
 }
 
-// mostHashes bounds the columns whose hashes are kept, to 2 MiB.
+// mostHashes is the number of columns whose hashes are cached: 2 MiB of them.
 const mostHashes = 1 << 18
 
 // of returns the hash of the name of a column.

@@ -10,7 +10,7 @@ type Order[T any] struct {
 
 	mu     sync.Mutex
 	adding bool       // one of the workers adds
-	next   int        // task whose result is added next
+	next   int        // the first task whose result is not added yet
 	early  map[int]*T // results that are not added yet
 	free   []*T
 }

@@ -16,7 +16,7 @@ type Team struct {
 	f       func(worker, task int)
 	tasks   int64
 
-	late   int // Runs one after the other whose caller has blocked for helpers
+	late   int // consecutive Runs in which the caller blocked
 	paused int // Resizes left of a pause
 
 	_    [64]byte // next has a cache line of its own
@@ -38,8 +38,8 @@ func (t *Team) Resize(n int) {
 	}
 }
 
-// maxLate is the number of Runs one after the other whose caller has blocked for helpers from
-// which on there is a pause, of as many sizes as pause. A single Run may have long tasks.
+// maxLate is the number of consecutive Runs in which the caller blocked that start a pause, and
+// pause its length in Resizes. A single Run may have long tasks.
 const maxLate, pause = 2, 16
 
 // have makes sure that there are that many helpers.

@@ -44,14 +44,17 @@ func Expm1(x float64) float64 {
 }
 
 // Exps sets dst[i] to Exp(x[i]). They may be the same slice.
-func Exps(dst, x []float64) {
+func Exps(dst, x []float64) { each(dst, x, expVectors, Exp) }
+
+// each sets dst[i] to one(x[i]). vectors does so for the first of the numbers and returns how
+// many it did: it leaves out those beyond its range, and the last ones.
+func each(dst, x []float64, vectors func(dst, x []float64) int, one func(float64) float64) {
 	dst = dst[:len(x)]
 	for len(x) > 0 {
-		n := expVectors(dst, x)
-		// The vectors leave out numbers beyond their range, and the last ones.
+		n := vectors(dst, x)
 		rest := min(8, len(x)-n)
 		for i := n; i < n+rest; i++ {
-			dst[i] = Exp(x[i])
+			dst[i] = one(x[i])
 		}
 		dst, x = dst[n+rest:], x[n+rest:]
 	}
@@ -102,18 +105,7 @@ func Log(x float64) float64 {
 }
 
 // Logs sets dst[i] to Log(x[i]). They may be the same slice.
-func Logs(dst, x []float64) {
-	dst = dst[:len(x)]
-	for len(x) > 0 {
-		n := logVectors(dst, x)
-		// The vectors leave out numbers beyond their range.
-		rest := min(8, len(x)-n)
-		for i := n; i < n+rest; i++ {
-			dst[i] = Log(x[i])
-		}
-		dst, x = dst[n+rest:], x[n+rest:]
-	}
-}
+func Logs(dst, x []float64) { each(dst, x, logVectors, Log) }
 
 // Log1p returns the natural logarithm of 1+x within an ulp, with the same bits on
 // every machine.

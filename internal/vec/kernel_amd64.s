@@ -26452,6 +26452,7 @@ vector:
 	MOVQ      $+8, SI
 	CMPQ      AX, SI
 	CMOVQLT   AX, SI
+	SUBQ      SI, AX
 	MOVQ      $-1, BX
 	BZHIQ     SI, BX, BX
 	KMOVB     BX, K1
@@ -26463,7 +26464,7 @@ vector:
 	VMOVUPD   Z1, K1, (CX)
 	ADDQ      $0x40, CX
 	ADDQ      $0x40, DX
-	SUBQ      SI, AX
+	TESTQ     AX, AX
 	JNZ       vector
 	VZEROUPPER
 	RET
@@ -26486,6 +26487,7 @@ vector:
 	MOVQ      $+8, DI
 	CMPQ      AX, DI
 	CMOVQLT   AX, DI
+	SUBQ      DI, AX
 	MOVQ      $-1, SI
 	BZHIQ     DI, SI, SI
 	KMOVB     SI, K1
@@ -26506,7 +26508,7 @@ vector:
 	ADDQ      $0x40, CX
 	ADDQ      $0x40, DX
 	ADDQ      $0x40, BX
-	SUBQ      DI, AX
+	TESTQ     AX, AX
 	JNZ       vector
 	VZEROUPPER
 	RET
