@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // team returns one of n on as many cores, until the test ends.
@@ -106,6 +107,40 @@ func TestTeamPassesAPanicOn(t *testing.T) {
 		if all.Run(100, func(_, task int) { sum.Add(int64(task)) }); sum.Load() != 4950 {
 			t.Errorf("worker %d: the tasks after the panic add up to %d", by, sum.Load())
 		}
+	}
+	all.Rest()
+}
+
+// After a panic of the caller, helpers start no more tasks.
+func TestNoTaskStartsAfterAPanic(t *testing.T) {
+	all := team(t, 2)
+	begun := make(chan struct{})
+	var after atomic.Int64 // tasks of the helper after its first
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the caller got no panic")
+			}
+		}()
+		all.Run(1000, func(worker, _ int) {
+			if worker == 0 {
+				<-begun
+				panic("the caller's")
+			}
+			select {
+			case <-begun:
+				after.Add(1)
+				return
+			default:
+				close(begun)
+			}
+			for end := time.Now().Add(10 * time.Second); all.next.Load() < 1000 && time.Now().Before(end); {
+				runtime.Gosched()
+			}
+		})
+	}()
+	if after.Load() != 0 {
+		t.Errorf("the helper did %d more tasks", after.Load())
 	}
 	all.Rest()
 }
