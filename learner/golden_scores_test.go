@@ -29,10 +29,10 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
 		{"five classes, fourth version", "de03e391d2ffe04c", Config{Warmup: 4, BlockSize: 8, MaxFeatures: 32}, five},
-		{"regression, fifth version", "df47dfd938585c33", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
+		{"regression, fifth version", "98581bd39fd3da47", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
-		{"five classes, fifth version", "d111f85bdbbe7ffa", Config{Warmup: 5, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
+		{"five classes, fifth version", "66ec9f8b73e67b93", Config{Warmup: 5, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		l := newWhole(t, test.config)

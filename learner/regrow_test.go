@@ -15,8 +15,8 @@ func TestTreesGrowAgain(t *testing.T) {
 		columns    int
 		label      func(x []float64) Label
 	}{
-		{"numbers", "403fbe2cf1432c6c", 6, corners},
-		{"classes", "f15a29bfd6e537de", 3, func(x []float64) Label { return Label{Task: Classification, Class: int(jumps(x).Value) & 3} }},
+		{"numbers", "031f6e66404f1e25", 6, corners},
+		{"classes", "46af3242950395a9", 3, func(x []float64) Label { return Label{Task: Classification, Class: int(jumps(x).Value) & 3} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ type packedWorker struct {
 	moved   []uint16
 	away    []uint64
 	at      []uint16 // ranks of the node's rows in a column
-	order   []int32  // columns, of which the first are those of the node
+	drawer  drawer
 	nodes   []node
 	leaves  int32
 	pending []openSums
@@ -36,11 +36,11 @@ type openSums struct {
 	sum words
 }
 
-func (p *packed) worker(kinds int) *packedWorker {
+func (p *packed) worker(kinds int, prefer preferences) *packedWorker {
 	n, d := p.rows, len(p.ranks)
 	return &packedWorker{
 		packed: p, kinds: kinds, numbers: make([]uint16, n), own: make([]uint64, n*p.used), moved: make([]uint16, n),
-		away: make([]uint64, n*p.used), at: make([]uint16, n), order: make([]int32, d), constant: make(set, d/64+1),
+		away: make([]uint64, n*p.used), at: make([]uint16, n), drawer: newDrawer(d, prefer), constant: make(set, d/64+1),
 		rare: make([]words, d), rareOf: make([]int32, d),
 	}
 }
@@ -52,9 +52,7 @@ func (w *packedWorker) tree(key [32]byte) []node {
 		w.numbers[i] = uint16(i)
 	}
 	copy(w.own, w.words)
-	for j := range w.order {
-		w.order[j] = int32(j)
-	}
+	w.drawer.begin()
 	w.nodes, w.leaves = make([]node, 1, w.rows/2+1), 0
 	clear(w.constant)
 	w.pending = w.pending[:0]
@@ -119,6 +117,14 @@ func (w *packedWorker) partition(o open, c *division) {
 	}
 	copy(numbers[left:], w.moved[:right])
 	copy(own[left*w.used:], w.away[:right*w.used])
+}
+
+// draw returns the column of draw i, and whether the node did not have it yet.
+func (w *packedWorker) draw(i int) (column int32, first bool) {
+	if w.drawer.prefer != nil {
+		return w.drawer.preferred(float64(w.rng.Uint64()>>11) * 0x1p-53)
+	}
+	return w.drawer.alike(i, i+w.below(len(w.ranks)-i)), true
 }
 
 // below returns a number from 0 to n-1.

@@ -37,12 +37,10 @@ func (w *packedWorker) split(o *openSums) (best division) {
 // compareSome takes the best of the divisions of a node by some columns, in a random order. It
 // returns whether one of them leaves enough rows on either side.
 func (w *packedWorker) compareSome(o *openSums, best *division) (valid bool) {
-	d := len(w.order)
-	wanted := min((d+1)/2, maxSplits)
-	for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
-		j := i + w.below(d-i)
-		w.order[i], w.order[j] = w.order[j], w.order[i]
-		if column := w.order[i]; !w.constant.has(column) && w.compare(o, column, best) {
+	wanted, draws := w.drawer.node()
+	for i := 0; i < draws && wanted > 0; i++ {
+		column, first := w.draw(i)
+		if first && !w.constant.has(column) && w.compare(o, column, best) {
 			valid = true
 			wanted--
 		}

@@ -20,6 +20,10 @@ type Sample struct {
 	// With more, fewer trees are needed where the labels jump. With 4, of rows of the weight 1,
 	// they are uniform among the ranks of the values, and not among the values.
 	Thresholds int
+
+	// Gains is nil, or how much each column matters, see Forest.Gains: columns that matter more are
+	// drawn more often. Fewer columns then do at a node.
+	Gains []float64
 }
 
 // minLeafRows is the number of rows of the sample in a leaf, or more. Chosen by trial,
@@ -35,8 +39,8 @@ const (
 
 // Grow returns a forest of that many trees, each of all rows of s. At a node it draws
 // columns without replacement and uniform thresholds in each, until there are ⌈Dim/2⌉
-// columns with one that leaves minLeafRows on either side; of these splits it takes the one with
-// the largest fall of the variance of the targets, or of Gini's impurity of classes. It is a pure function
+// columns with one that leaves minLeafRows on either side, with Gains at most preferredSplits;
+// of these splits it takes the one with the largest fall of the variance of the targets, or of Gini's impurity of classes. It is a pure function
 // of the sample and the seed. Rows without weight do not count.
 func Grow(s Sample, trees int, seed uint64) *Forest {
 	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
@@ -64,7 +68,7 @@ type treeGrower interface{ tree(key [32]byte) []node }
 // treeGrower returns one for the sample.
 func (g *growth) treeGrower() treeGrower {
 	if g.packed != nil {
-		return g.packed.worker(g.kinds)
+		return g.packed.worker(g.kinds, g.prefer)
 	}
 	return g.worker()
 }
@@ -114,6 +118,7 @@ type growth struct {
 	classes []int32
 	kinds   int // classes, or targets
 	draws   int // thresholds in a column at a node
+	prefer  preferences
 
 	low, high []float32   // value of the rows in each column
 	twoValued []bool      // columns without another value
@@ -123,7 +128,7 @@ type growth struct {
 }
 
 func newGrowth(s Sample) *growth {
-	g := &growth{weights: s.Weights, kinds: s.Classes, draws: max(1, s.Thresholds)}
+	g := &growth{weights: s.Weights, kinds: s.kinds(), draws: max(1, s.Thresholds), prefer: newPreferences(s.Gains)}
 	n := len(s.Weights)
 	g.columns = make([][]float32, s.Dim)
 	for j := range g.columns {
@@ -155,7 +160,6 @@ func newGrowth(s Sample) *growth {
 		g.counts, g.packed = g.counted(), g.pack()
 		return g
 	}
-	g.kinds = len(s.Targets) / max(1, n)
 	g.targets = make([]float64, n*g.kinds)
 	for i, w := range s.Weights {
 		for k := range g.kinds {
@@ -172,7 +176,7 @@ type worker struct {
 	rng     rand.ChaCha8
 	rows    []int32 // of the node's subtree, in place
 	moved   []int32
-	order   []int32 // columns, of which the first are those of the node
+	drawer  drawer
 	all     []float64
 	left    []float64
 	nodes   []node
@@ -188,7 +192,7 @@ type open struct{ node, from, to int32 }
 
 func (g *growth) worker() *worker {
 	return &worker{
-		growth: g, order: make([]int32, len(g.columns)), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
+		growth: g, drawer: newDrawer(len(g.columns), g.prefer), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
 		moved: make([]int32, len(g.rows)), constant: make(set, len(g.columns)/64+1),
 	}
 }
@@ -198,9 +202,7 @@ func (g *growth) worker() *worker {
 func (w *worker) tree(key [32]byte) []node {
 	w.rng.Seed(key)
 	w.rows = append(w.rows[:0], w.growth.rows...)
-	for j := range w.order {
-		w.order[j] = int32(j)
-	}
+	w.drawer.begin()
 	w.nodes, w.leaves = make([]node, 1, len(w.rows)/2+1), 0
 	clear(w.constant)
 	w.pending = w.pending[:0]

@@ -15,14 +15,13 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	total := w.sums(rows)
 	least := w.purity(w.all, total)
 	most := least + float64(least*minGain)
-	d := len(w.order)
 	for range maxRounds {
-		wanted := min((d+1)/2, maxSplits)
-		for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
-			j := i + w.below(d-i)
-			w.order[i], w.order[j] = w.order[j], w.order[i]
-			u, number := w.uniform(), w.order[i]
-			if w.constant.has(number) {
+		all, draws := w.drawer.node()
+		wanted := all
+		for i := 0; i < draws && wanted > 0; i++ {
+			number, first := w.draw(i)
+			u := w.uniform()
+			if !first || w.constant.has(number) {
 				continue
 			}
 			low, high := w.extent(rows, number)
@@ -52,11 +51,19 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 				wanted--
 			}
 		}
-		if wanted < min((d+1)/2, maxSplits) {
+		if wanted < all {
 			break
 		}
 	}
 	return best, ok
+}
+
+// draw returns the column of draw i, and whether the node did not have it yet.
+func (w *worker) draw(i int) (column int32, first bool) {
+	if w.prefer != nil {
+		return w.drawer.preferred(w.uniform())
+	}
+	return w.drawer.alike(i, i+w.below(len(w.columns)-i)), true
 }
 
 // extent returns the smallest and the largest value of the rows in a column, or of all rows

@@ -20,9 +20,9 @@ type Constant struct {
 	at    int    // where in the file the value begins
 }
 
-// Find returns the constants of the learner of the module at root.
+// Find returns the constants of the learner, and of its trees, of the module at root.
 func Find(root string) (all []Constant, err error) {
-	for _, pattern := range []string{"learner/internal/*/*.go", "learner/*.go"} {
+	for _, pattern := range []string{"features/forest/*.go", "learner/internal/*/*.go", "learner/*.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, err

@@ -50,14 +50,21 @@ func (w *newton) regrow(before, rows int) {
 			w.discardForest()
 			return
 		case r.again && w.shares():
-			labels, rest := w.sample(), w.rest()
-			labels.Thresholds, rest.Thresholds = regrowthThresholds, regrowthThresholds
+			labels, rest := w.guided(w.sample()), w.guided(w.rest())
 			n, seed := w.Options.Forest, w.Options.Seed+uint64(r.rows)
 			ofRest := int(regrowthRest * float64(n))
 			w.replace(forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1)))
 			return
 		}
 	}
+}
+
+// guided returns a sample of the window for trees that grow again. The rows that have come since
+// the present trees grew, about half of them, tell which columns matter.
+func (w *newton) guided(s forest.Sample) forest.Sample {
+	s.Thresholds = regrowthThresholds
+	s.Gains = w.forest.trees.Gains(s, w.window.rows/2)
+	return s
 }
 
 // sample returns the rows of the window and their labels.

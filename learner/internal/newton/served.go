@@ -1,6 +1,7 @@
 package newton
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -132,18 +133,25 @@ func (w *newton) averageAndServe() {
 	})
 }
 
-// servedRows is the number of rows after which the averages and the shares of the mixture
-// change once the window is full. A mini-batch then changes a block or two, and all of them
-// would take as long to average and to mix as the step. Chosen by trial.
-const servedRows = 128
+// servedRows is the number of rows after which the averages and the shares of the mixture change. A
+// mini-batch changes a block or two, and all of them would take as long to average and to mix as
+// the step. Averages change more often while the window grows, after a servedPart of it. Chosen by
+// trial.
+const servedRows, servedPart = 128, 16
 
 // servedEvery returns the number of mini-batches after which the averages and the shares of
-// the mixture change.
+// the mixture change: a power of two while the window grows, so that they change in time when
+// the number does.
 func (w *newton) servedEvery() int64 {
-	if !w.Options.Lean || w.averaged == 0 || w.window.rows < w.length {
+	rows := servedRows
+	switch {
+	case !w.Options.Lean:
 		return 1
+	case w.averaged > 0 && w.window.rows < w.length:
+		rows = min(rows, w.window.rows/servedPart)
+		return 1 << max(0, bits.Len(uint(rows/w.Options.Minibatch))-1)
 	}
-	return max(1, servedRows/int64(w.Options.Minibatch))
+	return int64(max(1, rows/w.Options.Minibatch))
 }
 
 // candidates returns the number of models that are mixed: members and averages.

@@ -31,37 +31,40 @@ func leanRows(w *newton, rng *rand.Rand, batches int) {
 	}
 }
 
-// Once the window is full, averages and shares change every fourth mini-batch of 32 rows, and
-// what has not changed is not computed again: after every mini-batch, predictions are those of
-// all coefficients as they are, also of new blocks and of trees.
+// Averages and shares change every second or fourth mini-batch of 32 rows, and what has not changed
+// is not computed again: after every mini-batch, predictions are those of all coefficients as they
+// are, also of new blocks and of trees.
 func TestPredictionsAreOfTheCoefficientsAsTheyAre(t *testing.T) {
 	for _, h := range heads {
 		w := planted(h)
 		w.Options.Lean, w.Options.Minibatch, w.Options.MaxFeatures = true, 32, 4*w.Options.MaxFeatures
 		rng := rand.New(rand.NewPCG(5, 6))
-		leanRows(w, rng, (windowRows-w.window.rows)/32-1)
-		if w.servedEvery() != 1 {
-			t.Fatalf("%v: averages change every %d mini-batches before the window is full", h.Loss, w.servedEvery())
-		}
-		x := w.window.x[:w.Dim*100]
-		for i := range 12 {
-			if i == 7 {
-				w.Options.MaxFeatures *= 2 // room for new blocks
-				w.next = w.bank.Blocks()
+		x := slices.Clone(w.window.x[:w.Dim*100])
+		for _, rows := range []int{w.window.rows, 2048, windowRows} {
+			leanRows(w, rng, max(0, rows-32-w.window.rows)/32)
+			every := int64(4)
+			if rows < 2048 {
+				every = 2
 			}
-			averages, leaves, mix := slices.Clone(w.averageCoef), slices.Clone(w.forest.averageCoef), slices.Clone(w.mix)
-			leanRows(w, rng, 1)
-			if i == 0 {
-				continue // the window has become full
-			}
-			if changes := w.batches%4 == 0; changes == slices.Equal(averages, w.averageCoef[:len(averages)]) || changes == slices.Equal(leaves, w.forest.averageCoef) || changes == slices.Equal(mix, w.mix) {
-				t.Fatalf("%v, mini-batch %d: averages and shares change at the wrong time", h.Loss, w.batches)
-			}
-			got := w.Score(nil, x, 100)
-			w.serveAll(func(from, to int) {})
-			w.packed.Set(w.candidateCoef, 0, len(w.candidateCoef)/w.Columns(), w.Columns())
-			if want := w.Score(nil, x, 100); !slices.Equal(got, want) {
-				t.Fatalf("%v, mini-batch %d: the predictions are not those of the coefficients", h.Loss, w.batches)
+			for i := range 12 {
+				if i == 7 {
+					w.Options.MaxFeatures *= 2 // room for new blocks
+					w.next = w.bank.Blocks()
+				}
+				averages, leaves, mix := slices.Clone(w.averageCoef), slices.Clone(w.forest.averageCoef), slices.Clone(w.mix)
+				leanRows(w, rng, 1)
+				if i == 0 {
+					continue // these rows may be the first ones of another schedule
+				}
+				if changes := w.batches%every == 0; changes == slices.Equal(averages, w.averageCoef[:len(averages)]) || changes == slices.Equal(leaves, w.forest.averageCoef) || changes == slices.Equal(mix, w.mix) {
+					t.Fatalf("%v, %d rows, mini-batch %d: averages and shares change at the wrong time", h.Loss, rows, w.batches)
+				}
+				got := w.Score(nil, x, 100)
+				w.serveAll(func(from, to int) {})
+				w.packed.Set(w.candidateCoef, 0, len(w.candidateCoef)/w.Columns(), w.Columns())
+				if want := w.Score(nil, x, 100); !slices.Equal(got, want) {
+					t.Fatalf("%v, %d rows, mini-batch %d: the predictions are not those of the coefficients", h.Loss, rows, w.batches)
+				}
 			}
 		}
 		if w.resetDiverged(nil); w.changed.all {
@@ -108,5 +111,36 @@ func TestBlocksOfRowsWithoutWeightAreServed(t *testing.T) {
 	}
 	if slices.ContainsFunc(w.Score(nil, w.window.x[:w.Dim*10], 10), math.IsNaN) {
 		t.Error("the new block has no coefficients")
+	}
+}
+
+// The averages and shares of a model with a mixture change after a sixteenth of the window's rows,
+// at most 128; the shares of a machine without averages after 128. Without a mixture they change
+// with every mini-batch.
+func TestAveragesChangeMoreOftenWhileTheWindowGrows(t *testing.T) {
+	w := planted(heads[0])
+	machine := NewShort(w.Problem).(*newton)
+	for _, test := range []struct {
+		rows, minibatch int
+		want            int64
+	}{
+		{64, 32, 1}, {1023, 32, 1}, {1024, 32, 2}, {2047, 32, 2}, {2048, 32, 4}, {windowRows, 32, 4},
+		{1600, 1, 64}, {2048, 1, 128}, {2048, 10, 8}, {windowRows, 10, 12}, {windowRows, 1024, 1},
+	} {
+		for _, e := range []*newton{w, machine} {
+			e.window.rows, e.Options.Minibatch = test.rows, test.minibatch
+			for _, e.Options.Lean = range []bool{true, false} {
+				want := test.want
+				switch {
+				case !e.Options.Lean:
+					want = 1
+				case e == machine:
+					want = int64(max(1, 128/test.minibatch))
+				}
+				if got := e.servedEvery(); got != want {
+					t.Errorf("%d rows, mini-batches of %d, averages %d, mixture %v: they change every %d mini-batches, want %d", test.rows, test.minibatch, e.averaged, e.Options.Lean, got, want)
+				}
+			}
+		}
 	}
 }
