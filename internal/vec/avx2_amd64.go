@@ -82,6 +82,17 @@ func normalsAVX2(n *Normals, dst []float32) {
 	}
 }
 
+func transposeAVX2(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	if dim < 8 {
+		for i, v := range w[:4*dim] {
+			dst[i%dim*Panel+i/dim] = v
+		}
+		return
+	}
+	transpose2(dim, &w[0], &dst[0])
+}
+
 func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
 	product2(dim, &x[0], &w[0], &t[0][0])
 }

@@ -29,7 +29,7 @@ func native() (found []isa) {
 			heldSum: heldSumAVX2, heldSumFew: heldSumFewAVX2, spreadSum: spreadSumAVX2,
 			nonzero: nonzeroAVX2, sumSome: sumSomeAVX2, featuresSome: featuresSomeAVX2,
 			product: productAVX2, accumulate: accumulateAVX2,
-			normals: normalsAVX2, peak: peak2, width: 8,
+			normals: normalsAVX2, transpose: transposeAVX2, peak: peak2, width: 8,
 		})
 	}
 	return found

@@ -175,6 +175,11 @@ func packFrequencies512(dim int, w *float32, dst *float32)
 //go:noescape
 func transpose512(dim int, w *float32, dst *float32)
 
+// transpose2 is dst[12k+i] = w[i*dim+k] for i < 4 and k < dim, of 8 or more.
+//
+//go:noescape
+func transpose2(dim int, w *float32, dst *float32)
+
 // rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
 //
 //go:noescape

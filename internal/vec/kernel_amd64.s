@@ -19988,6 +19988,53 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose2(dim int, w *float32, dst *float32)
+// Requires: AVX, CMOV
+TEXT ·transpose2(SB), NOSPLIT, $0-24
+	PCALIGN $0x40
+	MOVQ    dim+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    dst+16(FP), DX
+	LEAQ    (AX)(AX*2), DI
+	LEAQ    -8(AX), SI
+	XORQ    BX, BX
+
+eight:
+	LEAQ         (CX)(BX*4), R9
+	LEAQ         (BX)(BX*2), R8
+	SHLQ         $0x04, R8
+	ADDQ         DX, R8
+	VMOVUPS      (R9), Y0
+	VMOVUPS      (R9)(AX*4), Y1
+	VMOVUPS      (R9)(AX*8), Y2
+	VMOVUPS      (R9)(DI*4), Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y4, Y3
+	VUNPCKHPD    Y1, Y4, Y4
+	VUNPCKLPD    Y2, Y0, Y1
+	VUNPCKHPD    Y2, Y0, Y0
+	VMOVUPS      X3, (R8)
+	VMOVUPS      X4, 48(R8)
+	VMOVUPS      X1, 96(R8)
+	VMOVUPS      X0, 144(R8)
+	VEXTRACTF128 $0x01, Y3, 192(R8)
+	VEXTRACTF128 $0x01, Y4, 240(R8)
+	VEXTRACTF128 $0x01, Y1, 288(R8)
+	VEXTRACTF128 $0x01, Y0, 336(R8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, AX
+	JGE          done
+	CMPQ         BX, SI
+	CMOVQGT      SI, BX
+	JMP          eight
+
+done:
+	VZEROUPPER
+	RET
+
 // func rowGroup512(dim int, x *float32, w *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·rowGroup512(SB), NOSPLIT, $0-32
