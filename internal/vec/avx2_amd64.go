@@ -17,6 +17,21 @@ func sumAVX2(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch
 	}
 }
 
+func nonzeroAVX2(list []uint32, x []float32, dim int) int { return nonzero2(dim, &x[0], &list[0]) }
+
+func sumSomeAVX2(dst []float64, x, w, a []float32, list []uint32, dim, scores int, s *Scratch) {
+	panels := len(w) / (Panel * dim)
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * scores * Lanes)
+		sumSome2(min(perGroup, panels-p), scores, len(list), unsafe.SliceData(list), dim, &x[0], &w[p*Panel*dim], &a[p*2*scores*Panel], s.sines(), &f[0])
+		flush2(scores*Lanes, &f[0], &dst[0])
+	}
+}
+
+func featuresSomeAVX2(dst, x, w []float32, list []uint32, dim int) {
+	featuresSome2(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
+}
+
 func gradientAVX2(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	f, rows := s.features(), len(x)/(Lanes*dim)
 	if scores == 1 {
@@ -65,6 +80,17 @@ func normalsAVX2(n *Normals, dst []float32) {
 		boxMuller2(len(z)/16, (*uint32)(unsafe.Pointer(&words)), &z[0])
 		copy(dst[:refill], z[:])
 	}
+}
+
+func transposeAVX2(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	if dim < 8 {
+		for i, v := range w[:4*dim] {
+			dst[i%dim*Panel+i/dim] = v
+		}
+		return
+	}
+	transpose2(dim, &w[0], &dst[0])
 }
 
 func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {

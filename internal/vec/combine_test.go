@@ -47,7 +47,7 @@ func TestMixedRowsAreSumsInOrder(t *testing.T) {
 		}
 		return x
 	}
-	for _, k := range []int{1, 2, 3, 7, 8, 9, 26} {
+	for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 9, 26} {
 		for _, averages := range []int{0, 1, 3} {
 			const rows, models = 5, 4
 			n := (1 + models + averages) * k
@@ -91,6 +91,39 @@ func TestMixedRowsAreSumsInOrder(t *testing.T) {
 					t.Errorf("%s, %d scores, %d averages: the averages of rows differ", name, k, averages)
 				}
 			})
+		}
+	}
+}
+
+// TestMixturesStayInside holds loops that end with a vector over others against the plain ones, where
+// nothing outside of the arguments may be touched.
+func TestMixturesStayInside(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for n := 1; n < 30; n++ {
+		for _, atEnd := range []bool{false, true} {
+			numbers := func(n int) []float64 {
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = r.NormFloat64()
+				}
+				return guarded(t, x, atEnd)
+			}
+			const rows, models = 3, 2
+			averages := n % 2
+			coef, average, shares, to := numbers(rows*models*n), numbers(rows*averages*n), numbers((models+averages)*n), numbers(n)
+			got := map[string][2]uint64{}
+			eachISA(func(name string) {
+				mixed := guarded(t, make([]float32, rows*(1+models+averages)*n), atEnd)
+				MixRows(mixed, coef, average, shares, n, models, averages)
+				moved := guarded(t, to, atEnd)
+				Towards(moved, coef[:n], .3)
+				got[name] = [2]uint64{digest32(mixed), digest64(moved)}
+			})
+			for name, g := range got {
+				if g != got[generic.name] {
+					t.Fatalf("%s: a mixture of rows of %d numbers differs from the plain loop's", name, n)
+				}
+			}
 		}
 	}
 }

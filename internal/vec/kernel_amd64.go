@@ -101,6 +101,11 @@ func gradientOne2(panels int, dim int, x *float32, w *float32, factors *float32,
 //go:noescape
 func lanes2(n int, acc *float32, dst *float64)
 
+// nonzero2 lists 16 k for each k < dim where x[k*32+i] has a bit other than 0 for some i < 32, and returns their number.
+//
+//go:noescape
+func nonzero2(dim int, x *float32, list *uint32) int
+
 // sum2 adds the panels of one group to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
@@ -114,6 +119,20 @@ func sum2(panels int, scores int, dim int, x *float32, w *float32, a *float32, s
 //
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
+
+// sumSome2 adds the panels of one group of the coordinates list[i]/16, for i < n, of all dim to the chains f, [2][scores][32]:
+//
+//	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func sumSome2(panels int, scores int, n int, list *uint32, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+
+// featuresSome2 is Features of the coordinates list[i]/16, for i < n, of all dim.
+//
+//go:noescape
+func featuresSome2(panels int, n int, list *uint32, dim int, x *float32, w *float32, dst *float32)
 
 // sumPhases2 adds the panels of one group of the phases scale*t to the chains f, [2][scores][32]:
 //
@@ -155,6 +174,11 @@ func packFrequencies512(dim int, w *float32, dst *float32)
 //
 //go:noescape
 func transpose512(dim int, w *float32, dst *float32)
+
+// transpose2 is dst[12k+i] = w[i*dim+k] for i < 4 and k < dim, of 8 or more.
+//
+//go:noescape
+func transpose2(dim int, w *float32, dst *float32)
 
 // rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
 //
@@ -427,6 +451,16 @@ func towards512(n int, share float64, to *float64, from *float64)
 //
 //go:noescape
 func adagrad512(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+
+// mixRows2 is mixRows512 for k of 4 or more.
+//
+//go:noescape
+func mixRows2(rows int, k int, models int, averages int, coef *float64, average *float64, shares *float64, dst *float32)
+
+// towards2 is to[i] += share*(from[i]-to[i]) for i < n, of 4 or more.
+//
+//go:noescape
+func towards2(n int, share float64, to *float64, from *float64)
 
 // addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
 //

@@ -65,33 +65,40 @@ func sumVectors(n int, x, sum []float64) bool {
 	return active.width > 0
 }
 
-// The following have AVX-512 only, with its masks.
-
 func towardsVectors(to, from []float64, share float64) bool {
-	if active.width != 16 {
+	switch active.width {
+	case 16:
+		towards512(len(to), share, &to[0], &from[0])
+	case 8:
+		towards2(len(to), share, &to[0], &from[0])
+	}
+	return active.width > 0
+}
+
+// mixVectors has no AVX2 for fewer than 4 numbers: it has no masks.
+func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
+	a := &shares[0] // of nothing
+	if averages > 0 {
+		a = &average[0]
+	}
+	switch rows := len(coef) / (models * k); {
+	case active.width == 16:
+		mixRows512(rows, k, models, averages, &coef[0], a, &shares[0], &dst[0])
+	case active.width == 8 && k >= 4:
+		mixRows2(rows, k, models, averages, &coef[0], a, &shares[0], &dst[0])
+	default:
 		return false
 	}
-	towards512(len(to), share, &to[0], &from[0])
 	return true
 }
+
+// The following have AVX-512 only, with its masks.
 
 func adagradVectors(coef, squares, z []float64, rate, slope float64) bool {
 	if active.width != 16 {
 		return false
 	}
 	adagrad512(len(z), rate, slope, &z[0], &squares[0], &coef[0])
-	return true
-}
-
-func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
-	if active.width != 16 {
-		return false
-	}
-	a := &shares[0] // of nothing
-	if averages > 0 {
-		a = &average[0]
-	}
-	mixRows512(len(coef)/(models*k), k, models, averages, &coef[0], a, &shares[0], &dst[0])
 	return true
 }
 

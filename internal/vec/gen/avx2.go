@@ -54,6 +54,72 @@ var products2 = source2{"", "dim int, x, w *float32", "", func() func(func(q, h 
 	return func(body func(q, h int)) { quarters2(dim, x, w, body) }
 }}
 
+// some2 is some512 with tiles.
+var some2 = source2{"Some", some512.params, some512.doc, func() func(func(q, h int)) {
+	n, list, size, x, w := load("n"), load("list"), load("dim"), load("x"), load("w")
+	left, next, at16 := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: size, Index: size, Scale: 2}, size)
+	SHLQ(Imm(4), size)
+	return func(body func(q, h int)) {
+		for h := range 2 {
+			for q := range 2 {
+				id := string(rune('A' + 2*h + q))
+				for _, y := range ymm[:12] {
+					VXORPS(y, y, y)
+				}
+				MOVQ(list, next)
+				MOVQ(n, left)
+				TESTQ(left, left)
+				JZ(LabelRef("none" + id))
+				Label("some" + id)
+				MOVL(at(next, 0), at16.As32())
+				ADDQ(Imm(4), next)
+				VMOVUPS(Mem{Base: x, Index: at16, Scale: 8, Disp: 64 * h}, ymm[12])
+				VMOVUPS(Mem{Base: x, Index: at16, Scale: 8, Disp: 64*h + 32}, ymm[13])
+				LEAQ(Mem{Base: at16, Index: at16, Scale: 2}, at16)
+				for r := range half {
+					b := ymm[14+r%2]
+					VBROADCASTSS(Mem{Base: w, Index: at16, Scale: 1, Disp: 4 * (half*q + r)}, b)
+					VFMADD231PS(ymm[12], b, quarter(r, 0))
+					VFMADD231PS(ymm[13], b, quarter(r, 1))
+				}
+				countdown(left, "some"+id)
+				Label("none" + id)
+				body(q, h)
+			}
+		}
+		ADDQ(size, w)
+	}
+}}
+
+// nonzero2 lists the coordinates for some2.
+func nonzero2() {
+	text("nonzero2", NOSPLIT, "func(dim int, x *float32, list *uint32) int")
+	Pragma("noescape")
+	Doc("nonzero2 lists 16 k for each k < dim where x[k*32+i] has a bit other than 0 for some i < 32, and returns their number.")
+	dim, x, list := load("dim"), load("x"), load("list")
+	n, k, some := GP64(), GP64(), GP64()
+	XORQ(n, n)
+	XORQ(k, k)
+	XORQ(some, some)
+	Label("next")
+	VMOVUPS(at(x, 0), Y0)
+	VMOVUPS(at(x, 32), Y1)
+	VORPS(at(x, 64), Y0, Y0)
+	VORPS(at(x, 96), Y1, Y1)
+	VORPS(Y1, Y0, Y0)
+	VPTEST(Y0, Y0)
+	MOVL(k.As32(), Mem{Base: list, Index: n, Scale: 4})
+	SETNE(some.As8())
+	ADDQ(some, n)
+	ADDQ(Imm(16), k)
+	ADDQ(I32(4*lanes), x)
+	countdown(dim, "next")
+	VZEROUPPER()
+	Store(n, ReturnIndex(0))
+	RET()
+}
+
 var given2 = source2{"Phases", "scale float32, t *float32", " of the phases scale*t", func() func(func(q, h int)) {
 	t := load("t")
 	scale, err := Param("scale").Resolve()
@@ -103,7 +169,8 @@ func avx2() {
 	flush2()
 	gradientOne2()
 	lanes2()
-	for _, from := range []source2{products2, given2} {
+	nonzero2()
+	for _, from := range []source2{products2, some2, given2} {
 		sum2(from)
 		features2(from)
 	}

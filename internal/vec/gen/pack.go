@@ -19,6 +19,47 @@ func packing() {
 		clamp(v, to)
 	}, limits)
 	packFour512("transpose512", "w[i*dim+k]", func(v, to VecPhysical) { VMOVAPS(v, to) }, limits)
+	transpose2()
+}
+
+// transpose2 ends with eight columns that overlap those before.
+func transpose2() {
+	text("transpose2", NOSPLIT, "func(dim int, w, dst *float32)")
+	Pragma("noescape")
+	Doc("transpose2 is dst[12k+i] = w[i*dim+k] for i < 4 and k < dim, of 8 or more.")
+	dim, w, dst := load("dim"), load("w"), load("dst")
+	k, most, s3, to := GP64(), GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: dim, Index: dim, Scale: 2}, s3)
+	LEAQ(at(dim, -8), most)
+	XORQ(k, k)
+	p := GP64()
+	Label("eight")
+	LEAQ(Mem{Base: w, Index: k, Scale: 4}, p)
+	LEAQ(Mem{Base: k, Index: k, Scale: 2}, to)
+	SHLQ(Imm(4), to)
+	ADDQ(dst, to)
+	r := append([]VecPhysical(nil), ymm[:4]...)
+	free := ymm[4]
+	for i, m := range []Mem{{Base: p}, {Base: p, Index: dim, Scale: 4}, {Base: p, Index: dim, Scale: 8}, {Base: p, Index: s3, Scale: 4}} {
+		VMOVUPS(m, r[i])
+	}
+	columns(r, &free)
+	for j := range 8 {
+		if j < 4 {
+			VMOVUPS(r[j].AsX(), at(to, 4*panel*j))
+		} else {
+			VEXTRACTF128(Imm(1), r[j-4], at(to, 4*panel*j))
+		}
+	}
+	ADDQ(Imm(8), k)
+	CMPQ(k, dim)
+	JGE(LabelRef("done"))
+	CMPQ(k, most)
+	CMOVQGT(most, k)
+	JMP(LabelRef("eight"))
+	Label("done")
+	VZEROUPPER()
+	RET()
 }
 
 // The registers of confine: the bit of the sign, the others, the least and the
