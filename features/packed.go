@@ -17,18 +17,25 @@ type Packed struct {
 // those beside them that share their panels. All others are those of the calls before.
 func (p *Packed) Set(coef []float32, from, to, scores int) {
 	n := len(coef) / scores
-	if p.scores != scores || p.features > n {
-		*p = Packed{coef: p.coef[:0], scores: scores}
-	}
-	if p.features < n {
-		p.features = n
-		size := vec.Panels(n/2, vec.Panel) * 2 * vec.Panel * scores
-		p.coef = slices.Grow(p.coef, size-len(p.coef))[:size]
-	}
+	p.Resize(n, scores)
 	const panel = 2 * vec.Panel
 	from, to = from/panel*panel, min(vec.Panels(to, panel)*panel, n)
 	if from < to {
 		vec.PackCoefficients(p.coef[from*scores:vec.Panels(to, panel)*panel*scores], coef[from*scores:to*scores], scores)
+	}
+}
+
+// Resize has p be of that many features. It keeps the coefficients that there were, unless
+// there are fewer features now or another number of scores. Several goroutines may then Set
+// features at the same time, where no two of them share a panel of 2 × vec.Panel.
+func (p *Packed) Resize(features, scores int) {
+	if p.scores != scores || p.features > features {
+		*p = Packed{coef: p.coef[:0], scores: scores}
+	}
+	if p.features < features {
+		p.features = features
+		size := vec.Panels(features/2, vec.Panel) * 2 * vec.Panel * scores
+		p.coef = slices.Grow(p.coef, size-len(p.coef))[:size]
 	}
 }
 

@@ -70,6 +70,9 @@ const workPerLeaf = 64
 
 // stepCores returns the number of cores that a step in block b justifies.
 func (w *newton) stepCores(b int) int {
+	if w.alone {
+		return 1
+	}
 	rows, size, columns := w.window.rows, 2*w.Options.BlockSize, w.Head.Scores()*len(w.members)
 	work := rows * size / 2 * (w.Dim + 12 + 4*columns)
 	if w.due(&w.grams[b]) {
@@ -85,7 +88,7 @@ func (w *newton) stepCores(b int) int {
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
-		s.held.Team = &s.team
+		s.held.Team = s.team
 		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}
