@@ -3,12 +3,15 @@ package features
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // Packed is coefficients as Sum computes with them, of which a few change between sums: it
 // saves packing the others again. The zero value is without any. It is no part of a model.
 type Packed struct {
+	Team *cores.Team // does the sums; nil: as many goroutines as they justify
+
 	coef             []float32 // in panels of vec.PackCoefficients
 	features, scores int
 }
@@ -30,7 +33,7 @@ func (p *Packed) Set(coef []float32, from, to, scores int) {
 // features at the same time, where no two of them share a panel of 2 × vec.Panel.
 func (p *Packed) Resize(features, scores int) {
 	if p.scores != scores || p.features > features {
-		*p = Packed{coef: p.coef[:0], scores: scores}
+		*p = Packed{Team: p.Team, coef: p.coef[:0], scores: scores}
 	}
 	if p.features < features {
 		p.features = features

@@ -245,6 +245,8 @@ func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	from := len(dst)
+	w.packed.Team = w.scratch.team
+	w.packed.Team.Resize(w.scoreCores(n))
 	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
 	w.forest.score(dst[from:], x, w.Columns())
 	return dst
@@ -288,13 +290,13 @@ func (w *newton) Learn(p *engine.Minibatch) {
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
-		w.scratch.team.Rest()
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
 	w.judge(before)
 	w.discardMembers(before)
 	w.averageAndServe()
+	w.scratch.team.Rest()
 }
 
 // grade adds the losses of the rows of p to those of the members and averages.

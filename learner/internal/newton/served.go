@@ -119,7 +119,7 @@ const servedTogether = 3 * 2 * vec.Panel
 // tenth of a millisecond.
 const servedPerCore = 1 << 16
 
-// servingCores returns the number of cores that computing so many coefficients justifies.
+// servingCores returns the number of cores that the computation of that many coefficients justifies.
 func (w *newton) servingCores(coefficients int) int {
 	if w.alone {
 		return 1

@@ -62,7 +62,8 @@ func (w *newton) stepRows(_, task int) {
 const panelsPerTask = 8
 
 // workPerCore is the number of multiply-adds of a step that justify another core: a tenth of
-// a millisecond, of which it takes about half to begin.
+// a millisecond, of which it takes about half to begin. Scores are worth it from half of them
+// on, as the core computes those of other machines before.
 const workPerCore = 1 << 22
 
 // workPerLeaf is the number of multiply-adds that a row takes in a tree, which finds its leaf.
@@ -82,6 +83,14 @@ func (w *newton) stepCores(b int) int {
 		work += rows * len(l.members) * w.Head.Scores() * (treesPerStep + l.pairs) * workPerLeaf
 	}
 	return work / workPerCore
+}
+
+// scoreCores returns the number of cores that the scores of n rows justify.
+func (w *newton) scoreCores(n int) int {
+	if w.alone {
+		return 1
+	}
+	return 2 * n * w.Features() * (w.Dim + 12 + 2*w.Columns()) / workPerCore
 }
 
 // slope computes the gradient in the coefficients of block b.
