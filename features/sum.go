@@ -20,6 +20,9 @@ func (b *Bank) SumPacked(dst []float64, x, coef []float32, scores int, packed *P
 	}
 	clear(dst)
 	j.dst = dst
+	if packed != nil {
+		j.team = packed.Team
+	}
 	if b.featured() {
 		j.sumOwn(coef, 0)
 		return

@@ -12,6 +12,7 @@ import (
 // adopt starts the model again with a fit, and has it learn the rows so far, in their
 // order. They do not count for the progressive validation again.
 func (l *Learner) adopt(f warmup.Fit) {
+	l.team.Wait()
 	l.warmup.Result = nil
 	f.Encoding = f.Encoding.Start()
 	l.fit = &f
@@ -28,7 +29,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
 	if l.early = nil; l.mixture != nil {
-		l.startMixed(x)
+		l.team.Go(func() { l.startMixed(x) })
 	}
 	for i, y := range l.warmup.Labels {
 		l.pending.X = state.Extend(l.pending.X, d)
@@ -41,6 +42,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 			l.fitPending()
 		}
 	}
+	l.team.Wait()
 	l.scorePending()
 }
 

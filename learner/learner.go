@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
@@ -63,6 +64,7 @@ type Learner struct {
 	finished   bool             // see Finish
 
 	pass    PredictedBatch
+	team    cores.Team
 	scratch scratch
 }
 
@@ -208,6 +210,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.scorePending()
 	}
 	l.advance()
+	l.team.Wait() // for the mixture
 	if changed {
 		l.rules.StepIntervals()
 	}
@@ -250,7 +253,7 @@ func (l *Learner) problem(prior []float64) engine.Problem {
 	version := warmup.Version(l.config.Warmup)
 	o.Frugal = version >= warmup.Newest
 	o.Warming = version >= warmup.Fourth && l.labelled < int64(warmup.EffectiveAt(warmup.LastCheckpoint))
-	return engine.Problem{Options: o, Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior}
+	return engine.Problem{Options: o, Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior, Team: &l.team}
 }
 
 // step learns the pending rows, a whole mini-batch.

@@ -66,20 +66,28 @@ type mixedPass struct {
 	Scorer Predictions
 }
 
+// beginMixed computes the scores of the machines for the rows of p.
+func (l *Learner) beginMixed(p *PredictedBatch) {
+	var x []float32 // nil before the first fit
+	if l.fit != nil {
+		x = p.x
+	}
+	l.mixture.Begin(x, p.rows)
+	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &l.mixture.Static, p.head.Scores(), p.rows)
+}
+
+// machineWork is the number of values of random features of the machines that justify another
+// core: they take about 50 microseconds.
+const machineWork = 1 << 16
+
 // predictMixed replaces the predictions of p, which are those of the engine, by those of
 // the mixture. Each row is predicted after the labels of the rows before it.
 func (l *Learner) predictMixed(p *PredictedBatch) {
 	m, k, size := l.mixture, p.head.Scores(), p.Size
 	p.mixedScores, p.servedScores = state.Extend(p.mixedScores[:0], p.rows*k), state.Extend(p.servedScores[:0], p.rows*k)
-	var x []float32 // nil before the first fit
-	if l.fit != nil {
-		x = p.x
-	}
-	m.Begin(x, p.rows)
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
-	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &m.Static, k, p.rows)
 	m.Static.Apply(p.servedScores, p.x, p.ownFeatures, p.batch.Sparse)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
 	p.setRules(l.rules.Mixed())
@@ -134,7 +142,13 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	if p.isMixed { // nothing was predicted for the first row
 		last = p.last[i]
 	}
-	l.mixture.Learn(&l.head, x, p.batch.Sparse(i), last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+	due := l.mixture.Push(x, p.batch.Sparse(i), last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+	switch {
+	case due && l.fit == nil: // members have little to learn
+		l.mixture.Learn(&l.head)
+	case due:
+		l.team.Go(func() { l.mixture.Learn(&l.head) })
+	}
 	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {
 		l.setEarly(n)
 		l.mixture.StartEarly(&l.head, l.early.ColumnWeights, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)

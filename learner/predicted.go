@@ -6,6 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/weighing"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -104,17 +105,27 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if p.inputs = p.raw; l.fit != nil && l.fit.Encoding != nil {
 		p.inputs = encoded(&p.encoded, p.raw, l.fit.Encoding, p.rows)
 	}
-	if l.fit == nil {
-		p.Columns, p.Served = l.head.Scores(), 0
-		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
-	} else {
-		p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
-		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
-		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
-	}
 	p.Task, p.Size, p.Quantiles, p.Crossed = l.head.Task, l.head.PredictionSize(), l.head.Quantiles, p.Crossed[:0]
 	if p.Task == Novelty && l.fit == nil {
 		p.Size = 0 // there is nothing to be outside of
+	}
+	p.isMixed = l.mixture != nil && p.Size > 0
+	if l.fit == nil {
+		p.Columns, p.Served = l.head.Scores(), 0
+		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
+		if p.isMixed {
+			l.beginMixed(p)
+		}
+	} else {
+		p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
+		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
+		if p.isMixed && p.rows*machine.AllFeatures >= machineWork {
+			l.team.Go(func() { l.beginMixed(p) })
+		} else if p.isMixed {
+			l.beginMixed(p)
+		}
+		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
+		l.team.Wait()
 	}
 	p.setRules(l.rules.Served())
 	p.Leverages = p.Leverages[:0]
@@ -125,7 +136,6 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if l.config.Mixture {
 		p.Mixture = MixtureLabels
 	}
-	p.isMixed = l.mixture != nil && p.Size > 0
 	switch {
 	case p.isMixed:
 		l.predictMixed(p)

@@ -398,9 +398,19 @@ func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 
 func TestCoresDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var all []stream
 	for _, a := range algorithms {
 		s := two(a.Name)
 		s.config.BlockSize, s.config.MaxFeatures = 32, 128
+		all = append(all, s)
+	}
+	// The members of a mixture learn beside the algorithm, and averages are divided.
+	eight := func(_ int, x []float64) Label {
+		return Label{Task: Classification, Class: min(7, int(math.Abs(3*x[0]+2*x[1])))}
+	}
+	mixed := Config{Mixture: true, MaxFeatures: 512}
+	all = append(all, stream{"eight classes", mixed, 2, eight}, stream{"a number", mixed, 4, numeric})
+	for _, s := range all {
 		rows := s.rows(1200)
 		var want []string
 		var state State
@@ -411,8 +421,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 			if want == nil {
 				want, state = got, l.State()
 			}
-			firstDifference(t, fmt.Sprintf("%s, %d cores", a.Name, cores), got, want)
-			sameState(t, fmt.Sprintf("%s, %d cores", a.Name, cores), l.State(), state)
+			firstDifference(t, fmt.Sprintf("%s, %d cores", s.name, cores), got, want)
+			sameState(t, fmt.Sprintf("%s, %d cores", s.name, cores), l.State(), state)
 		}
 	}
 }

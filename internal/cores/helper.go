@@ -7,7 +7,10 @@ type helper struct {
 	team   *Team
 	number int
 	panic  any           // of its last tasks
-	done   chan struct{} // receives when the tasks are done that the caller has blocked for
+	done   chan struct{} // receives when the caller has blocked for what is done
+
+	f       func() // of Team.Go, until it has returned
+	failure any    // the value that it panicked with
 
 	_     [64]byte // state has a cache line of its own
 	state atomic.Int32
@@ -15,7 +18,8 @@ type helper struct {
 }
 
 // The states of a helper. The helper changes called to working, working and awaited to idle,
-// and idle and dismissed to absent; the caller changes the others.
+// idle and dismissed to absent, offered to away, away and missed to idle, and wanted to called;
+// the caller changes the others.
 const (
 	absent    = iota // there is no goroutine
 	idle             // it waits for tasks
@@ -23,6 +27,10 @@ const (
 	working          // it does tasks
 	awaited          // it does tasks, and the caller has blocked until they are done
 	dismissed        // it is to end
+	offered          // there is a function of Team.Go
+	away             // it calls that
+	wanted           // it calls that, and there are tasks
+	missed           // it calls that, and the caller has blocked until it returns
 )
 
 // waitSpins and finishSpins are the numbers of times that a helper looks for tasks before it
@@ -43,11 +51,24 @@ func (h *helper) start() bool {
 
 // call tells h that there are tasks. It reports whether that took a new goroutine.
 func (h *helper) call() bool {
-	if h.state.Swap(called) != absent {
-		return false
+	for {
+		switch now := h.state.Load(); now {
+		case offered: // it has that to do before
+			return false
+		case away:
+			if h.state.CompareAndSwap(away, wanted) {
+				return false
+			}
+		default:
+			if !h.state.CompareAndSwap(now, called) {
+				continue
+			}
+			if now == absent {
+				go h.run()
+			}
+			return now == absent
+		}
 	}
-	go h.run()
-	return true
 }
 
 // run does the tasks of its Team, again and again, until there have been none for a while.
@@ -57,6 +78,11 @@ func (h *helper) run() {
 		case called:
 			if h.state.CompareAndSwap(called, working) {
 				h.work()
+				left = waitSpins
+			}
+		case offered:
+			if h.state.CompareAndSwap(offered, away) {
+				h.leave()
 				left = waitSpins
 			}
 		case dismissed:
@@ -85,8 +111,19 @@ func (h *helper) work() {
 // finish waits until h has done the tasks that it has begun. It reports whether the caller
 // has blocked, and the value that h panicked with, if it did.
 func (h *helper) finish() (blocked bool, failure any) {
-	if h.state.CompareAndSwap(called, idle) {
-		return false, nil
+	for begun := false; !begun; {
+		switch h.state.Load() {
+		case called:
+			if h.state.CompareAndSwap(called, idle) {
+				return false, nil
+			}
+		case wanted:
+			if h.state.CompareAndSwap(wanted, away) {
+				return false, nil
+			}
+		default:
+			begun = true
+		}
 	}
 	for range finishSpins {
 		if h.state.Load() != working {

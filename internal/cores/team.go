@@ -16,8 +16,9 @@ type Team struct {
 	f       func(worker, task int)
 	tasks   int64
 
-	late   int // consecutive Runs in which the caller blocked
-	paused int // Resizes left of a pause
+	late   int  // consecutive Runs in which the caller blocked
+	paused int  // Resizes left of a pause
+	away   bool // there was a Go, and no Wait yet
 
 	_    [64]byte // next has a cache line of its own
 	next atomic.Int64

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -60,6 +61,8 @@ type Problem struct {
 	Fit     *warmup.Fit
 	Prior   []float64 // initial intercepts
 	Before  Engine    // that the new one replaces, and takes the memory of; nil if there is none
+
+	Team *cores.Team // that divides the steps; nil for one of the engine's own
 }
 
 // Bank returns the random features of the model, without blocks.

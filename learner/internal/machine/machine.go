@@ -74,6 +74,7 @@ func limited(p engine.Problem) engine.Problem {
 	o.BlockSize = min(o.BlockSize, blockSize)
 	o.MaxFeatures = min(o.MaxFeatures, Features)
 	o.Minibatch, o.Forest = 32, 0
+	p.Team = nil // the other engine's
 	return p
 }
 

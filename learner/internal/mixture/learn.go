@@ -16,11 +16,11 @@ func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 // Remember has y be the last label of a key, from a row that is not learned.
 func (m *Mixture) Remember(key string, y target.Label) { m.memory.push(key, y) }
 
-// Learn learns the next labelled row, of which n were learned with it: its scaled inputs
+// Push takes the next labelled row, of which n were learned with it: its scaled inputs
 // (nil before the first fit), its sparse part, the last label of its key before it, its own,
 // and its key.
-// warming says that a later fit may scale the row again.
-func (m *Mixture) Learn(h *target.Head, x []float32, of sparse.Row, last, y target.Label, weight float64, key string, n int64, warming bool) {
+// warming says that a later fit may scale the row again. Push reports whether Learn is due.
+func (m *Mixture) Push(x []float32, of sparse.Row, last, y target.Label, weight float64, key string, n int64, warming bool) bool {
 	m.memory.push(key, y)
 	if warming {
 		m.early = append(m.early, last)
@@ -30,9 +30,7 @@ func (m *Mixture) Learn(h *target.Head, x []float32, of sparse.Row, last, y targ
 	if m.sparse != nil {
 		m.chunk.Sparse.Append(of)
 	}
-	if n%ChunkRows == 0 {
-		m.learnChunk(h)
-	}
+	return n%ChunkRows == 0
 }
 
 // Finish learns the rows since the last ChunkRows, and reports whether there are any.
@@ -40,12 +38,13 @@ func (m *Mixture) Finish(h *target.Head) bool {
 	if len(m.chunk.Labels) == 0 {
 		return false
 	}
-	m.learnChunk(h)
+	m.Learn(h)
 	return true
 }
 
-// learnChunk has the members and the stacks learn the last rows.
-func (m *Mixture) learnChunk(h *target.Head) {
+// Learn has the members and the stacks learn the last rows. It does not depend on what the
+// engine learns, which may learn at the same time.
+func (m *Mixture) Learn(h *target.Head) {
 	m.thinMachines()
 	for _, o := range m.members {
 		o.Learn(&m.chunk)

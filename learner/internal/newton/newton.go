@@ -73,6 +73,7 @@ type plan struct {
 
 	averaged int       // number of the first members, which learn from the whole window and have averages
 	tracking []float64 // factors of the trackers, for each row
+	alone    bool      // steps take one core: another one is with the engine beside this one
 }
 
 // member is one of the models that are mixed.
@@ -83,7 +84,7 @@ type member struct {
 }
 
 type scratch struct {
-	team      cores.Team // of the step
+	team      *cores.Team // of the step
 	stepRows  func(worker, task int)
 	gradient  gradientScratch
 	direction directionScratch
@@ -191,9 +192,9 @@ func newEngine(p engine.Problem) *newton {
 	by := planOf(effort)
 	switch {
 	case p.Options.ForestTrial:
-		by = plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting}
+		by = plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting, false}
 	case p.Options.Forest > 0:
-		by = plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting}
+		by = plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting, false}
 	}
 	if p.Options.Warming {
 		by = by.distinct()
@@ -223,6 +224,9 @@ func (by plan) distinct() plan {
 func newPlanned(p engine.Problem, by plan) *newton {
 	w := &newton{Problem: p, plan: by, bank: p.Bank()}
 	w.take(p.Before)
+	if w.scratch.team = p.Team; p.Team == nil {
+		w.scratch.team = new(cores.Team)
+	}
 	w.factorOf, w.factors = sharedFactors(w.members)
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)
@@ -241,6 +245,8 @@ func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	from := len(dst)
+	w.packed.Team = w.scratch.team
+	w.packed.Team.Resize(w.scoreCores(n))
 	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
 	w.forest.score(dst[from:], x, w.Columns())
 	return dst
@@ -284,13 +290,13 @@ func (w *newton) Learn(p *engine.Minibatch) {
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
-		w.scratch.team.Rest()
 		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
 	w.judge(before)
 	w.discardMembers(before)
 	w.averageAndServe()
+	w.scratch.team.Rest()
 }
 
 // grade adds the losses of the rows of p to those of the members and averages.

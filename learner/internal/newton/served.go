@@ -25,11 +25,14 @@ func (w *newton) serveAll(average func(from, to int)) {
 	size, columns := w.bank.Blocks()*2*w.Options.BlockSize, w.Columns()
 	w.shareColumns()
 	w.candidateCoef = state.Extend(w.candidateCoef[:0], size*columns)
-	for from := 0; from < size; from += servedTogether {
-		to := min(from+servedTogether, size)
+	w.packed.Resize(size, columns)
+	team := w.scratch.team
+	team.Resize(w.servingCores(size * columns))
+	team.Run(vec.Panels(size, servedTogether), func(_, task int) {
+		from, to := task*servedTogether, min((task+1)*servedTogether, size)
 		average(from, to)
 		w.serveFeatures(from, to)
-	}
+	})
 	w.candidateIntercept = state.Extend(w.candidateIntercept[:0], columns)
 	w.serveFirst()
 	w.serveLeaves(w.mix)
@@ -109,8 +112,21 @@ func (w *newton) serveFirst() {
 }
 
 // servedTogether is the number of coefficients of a score whose averages are computed and
-// read together: those of many members and classes fit into a cache of 256 KiB.
-const servedTogether = 64
+// read together: those of many members and classes fit into a cache of 256 KiB. They are
+// whole panels, so that cores pack them beside each other.
+const servedTogether = 3 * 2 * vec.Panel
+
+// servedPerCore is the number of coefficients that justify another core: they take about a
+// tenth of a millisecond.
+const servedPerCore = 1 << 16
+
+// servingCores returns the number of cores that the computation of that many coefficients justifies.
+func (w *newton) servingCores(coefficients int) int {
+	if w.alone {
+		return 1
+	}
+	return coefficients / servedPerCore
+}
 
 // averageAndServe moves the averages towards the members, as the polynomial-decay average
 // of their iterates that remembers about averagingHorizon mini-batches, and computes what

@@ -62,7 +62,8 @@ func (w *newton) stepRows(_, task int) {
 const panelsPerTask = 8
 
 // workPerCore is the number of multiply-adds of a step that justify another core: a tenth of
-// a millisecond, of which it takes about half to begin.
+// a millisecond, of which it takes about half to begin. Scores are worth it from half of them
+// on, as the core computes those of other machines before.
 const workPerCore = 1 << 22
 
 // workPerLeaf is the number of multiply-adds that a row takes in a tree, which finds its leaf.
@@ -70,6 +71,9 @@ const workPerLeaf = 64
 
 // stepCores returns the number of cores that a step in block b justifies.
 func (w *newton) stepCores(b int) int {
+	if w.alone {
+		return 1
+	}
 	rows, size, columns := w.window.rows, 2*w.Options.BlockSize, w.Head.Scores()*len(w.members)
 	work := rows * size / 2 * (w.Dim + 12 + 4*columns)
 	if w.due(&w.grams[b]) {
@@ -81,11 +85,19 @@ func (w *newton) stepCores(b int) int {
 	return work / workPerCore
 }
 
+// scoreCores returns the number of cores that the scores of n rows justify.
+func (w *newton) scoreCores(n int) int {
+	if w.alone {
+		return 1
+	}
+	return 2 * n * w.Features() * (w.Dim + 12 + 2*w.Columns()) / workPerCore
+}
+
 // slope computes the gradient in the coefficients of block b.
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
-		s.held.Team = &s.team
+		s.held.Team = s.team
 		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}

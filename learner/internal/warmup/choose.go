@@ -136,7 +136,7 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	for i, kind := range weightings {
 		wait.Go(func() {
 			w := newColumnWeights(made, kind)
-			try(1+2*i, floored(root(w)))
+			wait.Go(func() { try(1+2*i, floored(root(w))) })
 			try(2+2*i, floored(w))
 		})
 	}
@@ -148,8 +148,10 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 		}
 	}
 	if !a.Single && best != 0 && all[0].error < secondMargin*all[best].error {
-		none := s.tuned(all[0], a)
-		second = &none
+		second = new(tuned)
+		wait.Go(func() { *second = s.tuned(all[0], a) })
 	}
-	return s.tuned(all[best], a), second
+	first = s.tuned(all[best], a)
+	wait.Wait()
+	return first, second
 }
