@@ -32,6 +32,8 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		{"regression, fifth version", "98581bd39fd3da47", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
+		{"smooth regression, fifth version", "866286fa8db9c7d1", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"smooth regression, sixth version", "d64f62dbd9597227", Config{Warmup: 6, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
 		{"five classes, fifth version", "66ec9f8b73e67b93", Config{Warmup: 5, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -40,7 +42,7 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		b.Reset(3)
 		x := make([]float64, 3)
 		n := 400
-		if test.config.Warmup == 5 && test.config.MaxFeatures == 64 { // to the steps after its last fit
+		if test.config.Warmup >= 5 && test.config.MaxFeatures == 64 { // to the steps after its last fit
 			n = 1280
 		}
 		for range n {
@@ -54,6 +56,12 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 			t.Errorf("%s: the state's hash is %s, want %s", test.name, got, test.want)
 		}
 	}
+}
+
+// cornered is a smooth number with a corner: its best kernel is wide and has the weakest penalty.
+func cornered(x []float64) Label {
+	u := x[0] + float64(0.5*x[1])
+	return Label{Task: Regression, Value: float64(u*u) + float64(0.25*math.Abs(x[2]))}
 }
 
 // five are classes of unequal size.

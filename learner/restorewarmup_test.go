@@ -10,7 +10,7 @@ import (
 // and whatever the size of its mini-batches is at that row.
 func TestWarmupsOfAllVersionsAreRestored(t *testing.T) {
 	for _, a := range algorithms {
-		for _, version := range []warmup.Version{warmup.First, warmup.Second, warmup.Third, warmup.Fourth, warmup.Newest} {
+		for _, version := range []warmup.Version{warmup.First, warmup.Second, warmup.Third, warmup.Fourth, warmup.Fifth, warmup.Newest} {
 			s := streamOf(a.Name, "growing")
 			s.config.Warmup = int(version)
 			rows := s.rows(1400)

@@ -123,6 +123,7 @@ var ways = map[string]*way{
 	"warmup.scoredValues":       normalised,
 	"warmup.scoresGain":         normalised,
 	"warmup.maxUnexplained":     newest,
+	"warmup.weakMargin":         newest,
 	"mixture":                   {config: learner.Config{Algorithm: "newton", Mixture: true}},
 	"mixture.factorForget":      calibration,
 	"mixture.factorPenalty":     calibration,

@@ -164,6 +164,12 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 // more than those of the warm-up. Chosen by trial, see docs/constants.md.
 const narrowMargin = 1.07
 
+// weakMargin is narrowMargin where the best choice has the weakest of the penalties. Such a
+// kernel is a wide one whose random features have to cancel each other, to many digits, which
+// steps on a window never reach; and its predictions far from the rows are wild. Versions before
+// Newest have narrowMargin. Chosen by trial: docs/algorithms.md has the errors.
+const weakMargin = 1.15
+
 // maxUnexplained is the largest part of the variance that the best choice explains which
 // a narrower kernel may leave unexplained, where distances are mostly those of indicators.
 // Numbers come closer to each other with more rows, so that a narrower kernel learns more
@@ -173,7 +179,11 @@ const maxUnexplained = 0.05
 
 // narrow returns the narrowest choice that is nearly as good as the best.
 func (t *tuner) narrow(best tuning) tuning {
-	choice, most := best, narrowMargin*best.error
+	choice, margin := best, narrowMargin
+	if t.version >= Newest && best.lambda == weakest {
+		margin = weakMargin
+	}
+	most := margin * best.error
 	if t.version > First && t.indicated() {
 		most = min(most, best.error+float64(maxUnexplained*(t.variance()-best.error)))
 	}

@@ -19,9 +19,12 @@ const (
 	// Fourth has one member for each penalty until its last fit.
 	Fourth Version = 4
 
-	// Newest is the version of new models. Until its last fit a model has random features in
-	// proportion to its rows.
-	Newest Version = 5
+	// Fifth has, until its last fit, random features in proportion to its rows.
+	Fifth Version = 5
+
+	// Newest is the version of new models. It prefers a narrower kernel where the best one
+	// takes the weakest penalty.
+	Newest Version = 6
 )
 
 // Valid reports whether there is such a version.

@@ -69,7 +69,11 @@ func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
 			tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
 			best := tn.search(safeTuning)
 			keeps := func(c tuning) bool {
-				return variance-c.error >= (1-maxUnexplained)*(variance-best.error) && c.error <= narrowMargin*best.error
+				most := narrowMargin
+				if best.lambda == weakest {
+					most = weakMargin
+				}
+				return variance-c.error >= (1-maxUnexplained)*(variance-best.error) && c.error <= most*best.error
 			}
 			if chosen := tn.narrow(best); !keeps(chosen) {
 				lost++
@@ -82,6 +86,47 @@ func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
 		if indicators != (lost == 0) {
 			t.Errorf("indicators: %v, and %d narrower kernels explain much less", indicators, lost)
 		}
+	}
+}
+
+// TestTheWeakestPenaltyTakesANarrowerKernel: one whose error is larger than a version before
+// accepts, where the best choice has the weakest penalty, and the same as before where it has not.
+func TestTheWeakestPenaltyTakesANarrowerKernel(t *testing.T) {
+	weak, narrower, others := 0, 0, 0
+	for seed := range uint64(12) {
+		for _, noise := range []float64{0, 0.02, 0.3} {
+			s := curved(250, 3, 0)
+			rng := rand.New(rand.NewPCG(4, seed))
+			for i := range s.y {
+				x := s.x[i*s.dim:]
+				s.y[i] = math.Exp(float64(1+seed)/8*x[0])*(1+0.3*math.Tanh(2*x[1])) + noise*rng.NormFloat64()
+			}
+			s.center()
+			narrowed := func(v Version) (best, choice tuning) {
+				s.version = v
+				tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+				best = tn.search(safeTuning)
+				return best, tn.narrow(best)
+			}
+			_, before := narrowed(Fifth)
+			best, choice := narrowed(Newest)
+			most := narrowMargin
+			if best.lambda == weakest {
+				weak++
+				most = weakMargin
+			} else {
+				others++
+			}
+			if choice.error > most*best.error || choice.width > before.width || best.lambda > weakest && choice != before {
+				t.Errorf("seed %d, noise %v: %+v, and before %+v, where %+v is best", seed, noise, choice, before, best)
+			}
+			if choice.width < before.width {
+				narrower++
+			}
+		}
+	}
+	if weak == 0 || narrower == 0 || others == 0 {
+		t.Errorf("%d choices with the weakest penalty, of which %d are narrower than before, and %d others", weak, narrower, others)
 	}
 }
 
