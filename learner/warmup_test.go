@@ -21,6 +21,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 		{"growing", warmup.Second, []int64{80, 125, 200, 320, 500, 800, 1250}},
 		{"growing", warmup.Third, []int64{80, 320, 500, 1250}},
 		{"growing", warmup.Fourth, []int64{80, 320, 500, 1250}},
+		{"growing", warmup.Fifth, []int64{80, 320, 500, 1250}},
 		{"growing", warmup.Newest, []int64{80, 320, 500, 1250}},
 		{"late", warmup.First, []int64{1250}}, // one class only: the scale is nevertheless settled
 		{"late", warmup.Newest, []int64{1250}},

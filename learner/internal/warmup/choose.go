@@ -20,11 +20,21 @@ const (
 	// quickCompared and quickTuningRows are the numbers of rows that a quick fit compares
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
+
+	// fewWeighted, fewCompared and fewTuningRows are the numbers of rows that a fit of the
+	// version Newest computes column weights from, compares them on and makes the final choice
+	// on, and fewEarlyRows that of the final choice of a fit that is not the last. Chosen by trial.
+	fewWeighted, fewCompared, fewTuningRows, fewEarlyRows = 512, 256, 384, 256
 )
 
-// finalRows returns the number of rows of the final choice.
-func (a *Request) finalRows() int {
-	if a.Quick {
+// finalRows returns the number of rows of the final choice of a fit to n rows.
+func (a *Request) finalRows(n int) int {
+	switch {
+	case a.Version >= Newest && n < LastCheckpoint:
+		return fewEarlyRows
+	case a.Version >= Newest:
+		return fewTuningRows
+	case a.Quick:
 		return quickTuningRows
 	}
 	return tuningRows
@@ -41,7 +51,7 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		best.width = noveltyWidth
 	case HasScale(a.Kernel) && n < minTuningRows:
 	case HasScale(a.Kernel):
-		best.tuning = newTuner(s.slice(0, min(n, a.finalRows())), best.weights, a.Kernel).descend(safeTuning)
+		best.tuning = newTuner(s.slice(0, min(n, a.finalRows(n))), best.weights, a.Kernel).descend(safeTuning)
 	case f.Scaler.AsIs || n < minTuningRows:
 		best = s.tuned(best, a)
 	default:
@@ -92,7 +102,7 @@ type tuned struct {
 // larger penalty would look better, but there will be more rows.
 func (s sample) tuned(from tuned, a Request) tuned {
 	n := s.rows()
-	last := s.slice(max(0, n-a.finalRows()), n)
+	last := s.slice(max(0, n-a.finalRows(n)), n)
 	t := newTuner(last, from.weights, a.Kernel)
 	switch {
 	case a.Fixed.Blocks > 0:
@@ -123,10 +133,14 @@ const (
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
 	split := 2 * n / 3
-	made, compared := s.slice(0, split), s.slice(split, n)
-	if a.Quick {
-		compared = s.slice(split, min(n, split+quickCompared))
+	from, most := 0, n-split
+	if a.Version >= Newest {
+		from, most = max(0, split-fewWeighted), min(most, fewCompared)
 	}
+	if a.Quick {
+		most = min(most, quickCompared)
+	}
+	made, compared := s.slice(from, split), s.slice(split, split+most)
 	all := make([]tuned, 1+2*len(weightings))
 	try := func(i int, weights []float64) {
 		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).search(safeTuning)}

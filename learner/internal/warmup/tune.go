@@ -90,8 +90,27 @@ const fineGain = 0.5
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
 	least := t.finestAbove(fineGain * best.error)
+	if t.version >= Newest {
+		fine := t.finestAt(least, best.lambda)
+		if !(fine.error < best.error) {
+			return best
+		}
+		least = fine.width
+	}
 	if fine := t.downhill(tuning{width: least, lambda: start.lambda}, least); fine.error < fineGain*best.error {
 		return fine
+	}
+	return best
+}
+
+// finestAt returns the best width from least to narrowest at a penalty.
+func (t *tuner) finestAt(least, lambda int) tuning {
+	best := tuning{error: math.Inf(1)}
+	for width := least; width <= narrowest; width++ {
+		at := tuning{width: width, lambda: lambda}
+		if at.error = t.error(at); at.error < best.error {
+			best = at
+		}
 	}
 	return best
 }

@@ -19,9 +19,12 @@ const (
 	// Fourth has one member for each penalty until its last fit.
 	Fourth Version = 4
 
-	// Newest is the version of new models. Until its last fit a model has random features in
-	// proportion to its rows.
-	Newest Version = 5
+	// Fifth has random features in proportion to its rows until its last fit.
+	Fifth Version = 5
+
+	// Newest is the version of new models. Until its last fit a model is as simple as it can
+	// be, see engine.Options.Plain, and its choices are made on fewer rows.
+	Newest Version = 6
 )
 
 // Valid reports whether there is such a version.

@@ -87,7 +87,8 @@ func TestNarrowKernelsKeepWhatIsExplained(t *testing.T) {
 
 // TestFineKernelsAreChosenAsBefore: not to try kernels that are too fine saves evaluations
 // where rows are far from each other, and nothing else. A function of one column that
-// oscillates has a fine kernel nevertheless.
+// oscillates has a fine kernel nevertheless. The newest version saves more, and its typical scale
+// is that of fewer distances, nearly the same.
 func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 	oscillating := curved(300, 2, 0)
 	oscillating.dim = 1 // each value is a row
@@ -118,8 +119,8 @@ func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 			t.Errorf("%s: %d choices are compared, and before %d", name, now, tried)
 		}
 		newest, least := search(Newest)
-		if newest.width != before.width || newest.lambda != before.lambda || math.Abs(newest.error/before.error-1) > 1e-6 || least != now {
-			t.Errorf("%s: the newest version chooses %+v of %d choices, and the one before %+v of %d", name, newest, least, after, now)
+		if newest.width != before.width || newest.lambda != before.lambda || math.Abs(newest.error/before.error-1) > 0.05 || least > now {
+			t.Errorf("%s: the newest version chooses %+v of %d choices, and the third %+v of %d", name, newest, least, after, now)
 		}
 	}
 }
