@@ -170,6 +170,7 @@ func (f *Fit) topEigenvalue(s sample) float64 {
 					m[j*n+i] = m[i*n+j]
 				}
 			}
+			releaseMatrix(values)
 			return
 		}
 		for i := range n {

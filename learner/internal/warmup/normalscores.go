@@ -51,10 +51,12 @@ func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []e
 	}
 	s := plain.sampled(x, labels, dim, f)
 	weights := floored(root(newColumnWeights(s.slice(first, from), weightings[0])))
-	best := newTuner(s.slice(from, n), weights, a.Kernel).search(safeTuning)
+	best := newTuner(s.slice(from, n), weights, a.Kernel).searched(safeTuning)
 	plain.Columns = scored
 	s = plain.sampled(x, labels, dim, f)
-	if e := newTuner(s.slice(from, n), weights, a.Kernel).error(best); !(e < scoresGain*best.error) {
+	t := newTuner(s.slice(from, n), weights, a.Kernel)
+	defer t.release()
+	if e := t.error(best); !(e < scoresGain*best.error) {
 		return a.Columns
 	}
 	return scored

@@ -158,11 +158,11 @@ func (s sample) weighted(columnWeights []float64) []float64 {
 }
 
 // distances returns the squared distances of all pairs of rows of s, a lower
-// triangle, under column weights.
+// triangle, under column weights. Their memory may be given to releaseMatrix.
 func (s sample) distances(columnWeights []float64) []float64 {
 	n := s.rows()
 	z := s.weighted(columnWeights)
-	d := make([]float64, n*n)
+	d := newMatrix(n)
 	vec.Products(d, z, n)
 	norms := make([]float64, n)
 	for i := range n {

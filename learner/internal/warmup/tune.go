@@ -64,8 +64,24 @@ func newTuner(s sample, columnWeights []float64, k kernel.Kernel) *tuner {
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
 	t.kernel = s.typical(k, columnWeights, t.squares)
 	t.squared = s.squaredScale(t.kernel, columnWeights, t.squares)
-	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	t.factor, t.inverse, t.v = newMatrix(n), newMatrix(n), make([]float64, n)
 	return t
+}
+
+// release gives the memory of t back, which is not to be used any more.
+func (t *tuner) release() {
+	for _, m := range [][]float64{t.squares, t.second, t.matrix, t.factor, t.inverse} {
+		if m != nil {
+			releaseMatrix(m)
+		}
+	}
+	*t = tuner{}
+}
+
+// searched is search of a tuner that is not to be used any more.
+func (t *tuner) searched(start tuning) tuning {
+	defer t.release()
+	return t.search(start)
 }
 
 // on has t compare models of these features.
@@ -312,7 +328,7 @@ func (t *tuner) makeMatrix(width int) {
 	n, d := t.rows(), t.dim
 	t.at = width
 	if t.matrix == nil {
-		t.matrix = make([]float64, n*n)
+		t.matrix = newMatrix(n)
 	}
 	if radial, ok := t.kernel.(kernel.Radial); ok && t.fixed.Blocks == 0 {
 		t.evalSquared(radial, t.squared*math.Ldexp(1, 2*width))
