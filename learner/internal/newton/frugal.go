@@ -27,7 +27,10 @@ func (w *newton) mostBlocks(rows int) int {
 
 // rowsAgain returns the number of rows for each step after those that are learned again.
 func (w *newton) rowsAgain() int64 {
-	if w.Options.Frugal && !w.Options.Warming || w.isPlain() {
+	switch o := w.Options; {
+	case o.Plain && !o.Warming:
+		return finalRowsAgain
+	case o.Plain, o.Frugal && !o.Warming:
 		return lastRowsAgain
 	}
 	return rowsAgain

@@ -21,19 +21,16 @@ const (
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
 
-	// fewWeighted, fewCompared and fewTuningRows are the numbers of rows that a fit of the
-	// version Newest computes column weights from, compares them on and makes the final choice
-	// on, and fewEarlyRows that of the final choice of a fit that is not the last. Chosen by trial.
-	fewWeighted, fewCompared, fewTuningRows, fewEarlyRows = 512, 256, 384, 256
+	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
+	// the version Newest. Chosen by trial.
+	earlyTuningRows = 256
 )
 
 // finalRows returns the number of rows of the final choice of a fit to n rows.
 func (a *Request) finalRows(n int) int {
 	switch {
 	case a.Version >= Newest && n < LastCheckpoint:
-		return fewEarlyRows
-	case a.Version >= Newest:
-		return fewTuningRows
+		return earlyTuningRows
 	case a.Quick:
 		return quickTuningRows
 	}
@@ -137,14 +134,10 @@ const (
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
 	split := 2 * n / 3
-	from, most := 0, n-split
-	if a.Version >= Newest {
-		from, most = max(0, split-fewWeighted), min(most, fewCompared)
-	}
+	made, compared := s.slice(0, split), s.slice(split, n)
 	if a.Quick {
-		most = min(most, quickCompared)
+		compared = s.slice(split, min(n, split+quickCompared))
 	}
-	made, compared := s.slice(from, split), s.slice(split, split+most)
 	all := make([]tuned, 1+2*len(weightings))
 	try := func(i int, weights []float64) {
 		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(safeTuning)}
