@@ -13,7 +13,7 @@ import (
 )
 
 // TestRowsLearnedAgainHaveTheirStepsAtTheEnd, if the engine is lean: one for four rows, on a
-// window with all of them, for eight if it is frugal, or for sixteen if it was plain. Gram matrices are then those of two
+// window with all of them, or for eight if it is frugal, plain or not. Gram matrices are then those of two
 // thirds of the rows at least.
 func TestRowsLearnedAgainHaveTheirStepsAtTheEnd(t *testing.T) {
 	const blocks = 8 * 32 / rowsAgain
@@ -21,7 +21,7 @@ func TestRowsLearnedAgainHaveTheirStepsAtTheEnd(t *testing.T) {
 	for _, test := range []struct {
 		lean, frugal, plain bool
 		steps               int
-	}{{}, {true, false, false, blocks}, {true, true, false, 8 * 32 / lastRowsAgain}, {true, true, true, 8 * 32 / finalRowsAgain}} {
+	}{{}, {true, false, false, blocks}, {true, true, false, 8 * 32 / lastRowsAgain}, {true, true, true, 8 * 32 / lastRowsAgain}} {
 		lean := test.lean
 		w := newEngine(engine.Problem{
 			Options: engine.Options{BlockSize: 2, MaxFeatures: 2 * blocks, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample, Lean: lean, Frugal: test.frugal, Plain: test.plain},

@@ -27,10 +27,7 @@ func (w *newton) mostBlocks(rows int) int {
 
 // rowsAgain returns the number of rows for each step after those that are learned again.
 func (w *newton) rowsAgain() int64 {
-	switch o := w.Options; {
-	case o.Plain && !o.Warming:
-		return finalRowsAgain
-	case o.Plain, o.Frugal && !o.Warming:
+	if w.Options.Plain || w.Options.Frugal && !w.Options.Warming {
 		return lastRowsAgain
 	}
 	return rowsAgain

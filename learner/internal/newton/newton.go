@@ -136,9 +136,9 @@ const (
 	// fewer steps, but leastAgain. Chosen by trial.
 	rowsAgain, leastAgain = 4, 16
 
-	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal, and after those
-	// before it of a model that is plain, which has finalRowsAgain after the last. Chosen by trial.
-	lastRowsAgain, finalRowsAgain = 8, 16
+	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal, and after each
+	// one of a model that is plain. Chosen by trial.
+	lastRowsAgain = 8
 
 	// gramGrowth is the growth of the rows of a Gram matrix at which it is computed again.
 	// Chosen by trial.
