@@ -87,6 +87,7 @@ type Options struct {
 	Lean         bool   // take fewer steps, with fewer Gram matrices, in the first rows
 	Warming      bool   // the model starts again with the last fit of the warm-up
 	Frugal       bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
+	Plain        bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
 	Direction    string // direction of a step, see package descent
 	Steps
 }

@@ -87,11 +87,12 @@ func Bank(p engine.Problem) *features.Bank {
 // BlockSize returns that of the random features beside a model with the given one.
 func BlockSize(of int) int { return min(of, blockSize) }
 
-// Start begins again, once there is a fit.
+// Start begins again, once there is a fit; in a model that is plain with the last one alone, for
+// until then m would have learned the rows that the algorithm has.
 func (m *Machine) Start(h target.Head, _ []float64) bool {
 	m.head, m.engine, m.scored = h, nil, m.scored[:0]
 	p := limited(m.problem())
-	if p.Fit == nil {
+	if o := p.Options; p.Fit == nil || o.Plain && o.Warming {
 		return false
 	}
 	p.Head = h

@@ -13,18 +13,18 @@ import (
 )
 
 // TestRowsLearnedAgainHaveTheirStepsAtTheEnd, if the engine is lean: one for four rows, on a
-// window with all of them, or for eight if it is frugal. Gram matrices are then those of two
+// window with all of them, or for eight if it is frugal, plain or not. Gram matrices are then those of two
 // thirds of the rows at least.
 func TestRowsLearnedAgainHaveTheirStepsAtTheEnd(t *testing.T) {
 	const blocks = 8 * 32 / rowsAgain
 	const minibatch, again, all = 32, 8, 40
 	for _, test := range []struct {
-		lean, frugal bool
-		steps        int
-	}{{}, {true, false, blocks}, {true, true, 8 * 32 / lastRowsAgain}} {
+		lean, frugal, plain bool
+		steps               int
+	}{{}, {true, false, false, blocks}, {true, true, false, 8 * 32 / lastRowsAgain}, {true, true, true, 8 * 32 / lastRowsAgain}} {
 		lean := test.lean
 		w := newEngine(engine.Problem{
-			Options: engine.Options{BlockSize: 2, MaxFeatures: 2 * blocks, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample, Lean: lean, Frugal: test.frugal},
+			Options: engine.Options{BlockSize: 2, MaxFeatures: 2 * blocks, Minibatch: minibatch, Seed: 1, Effort: rowVisitsPerExample, Lean: lean, Frugal: test.frugal, Plain: test.plain},
 			Head:    target.Head{Task: target.Regression, Loss: loss.Square{}, Scales: []target.Scale{{Deviation: 1}}}, Dim: 1, Prior: []float64{0},
 			Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
 		})

@@ -5,6 +5,9 @@ package newton
 // little influence, and each new block takes a Gram matrix and its factors. Chosen by trial.
 const featuresPerRow, leastFeatures = 4, 512
 
+// plainFeaturesPerRow is featuresPerRow of a model that is Plain. Chosen by trial.
+const plainFeaturesPerRow = 3
+
 // frugal reports whether w has fewer random features than it may have, because another
 // engine replaces it soon.
 func (w *newton) frugal() bool { return w.Options.Frugal && w.Options.Warming }
@@ -13,14 +16,18 @@ func (w *newton) frugal() bool { return w.Options.Frugal && w.Options.Warming }
 func (w *newton) mostBlocks(rows int) int {
 	most := w.Options.MaxBlocks()
 	if w.frugal() {
-		most = min(most, max(1, max(leastFeatures, featuresPerRow*rows)/w.Options.BlockSize))
+		perRow := featuresPerRow
+		if w.isPlain() {
+			perRow = plainFeaturesPerRow
+		}
+		most = min(most, max(1, max(leastFeatures, perRow*rows)/w.Options.BlockSize))
 	}
 	return most
 }
 
 // rowsAgain returns the number of rows for each step after those that are learned again.
 func (w *newton) rowsAgain() int64 {
-	if w.Options.Frugal && !w.Options.Warming {
+	if w.Options.Plain || w.Options.Frugal && !w.Options.Warming {
 		return lastRowsAgain
 	}
 	return rowsAgain

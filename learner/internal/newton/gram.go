@@ -33,15 +33,18 @@ func (w *newton) refresh(b int) {
 		w.makeGram(b)
 		g.visits, g.factors = 0, g.factors[:0]
 	}
-	g.visits++
+	if g.visits < maxGramVisits {
+		g.visits++
+	}
 	if len(g.factors) == 0 {
 		w.factorise(g)
 	}
 }
 
 // due reports whether the Gram matrix of a block is to be computed again before its next step.
+// That of a model that is plain is of most rows of its window until they have grown.
 func (w *newton) due(g *gram) bool {
-	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= maxGramVisits
+	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= maxGramVisits && !w.isPlain()
 }
 
 // grown reports whether the Gram matrix of a block is to be computed again, where that of n

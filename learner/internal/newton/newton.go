@@ -137,8 +137,8 @@ const (
 	// fewer steps, but leastAgain. Chosen by trial.
 	rowsAgain, leastAgain = 4, 16
 
-	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal. Chosen by
-	// trial.
+	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal, and after each
+	// one of a model that is plain. Chosen by trial.
 	lastRowsAgain = 8
 
 	// gramGrowth is the growth of the rows of a Gram matrix at which it is computed again.
@@ -198,6 +198,9 @@ func newEngine(p engine.Problem) *newton {
 	}
 	if p.Options.Warming {
 		by = by.distinct()
+		if p.Options.Plain {
+			by = by.plain()
+		}
 	}
 	w := newPlanned(p, by)
 	w.discarding = p.Options.Discard

@@ -151,7 +151,7 @@ func (w *newton) averageAndServe() {
 
 // servedRows is the number of rows after which the averages and the shares of the mixture change. A
 // mini-batch changes a block or two, and all of them would take as long to average and to mix as
-// the step. Averages change more often while the window grows, after a servedPart of it. Chosen by
+// the step. They change more often while the window grows, after a servedPart of it. Chosen by
 // trial.
 const servedRows, servedPart = 128, 16
 
@@ -163,7 +163,7 @@ func (w *newton) servedEvery() int64 {
 	switch {
 	case !w.Options.Lean:
 		return 1
-	case w.averaged > 0 && w.window.rows < w.length:
+	case w.window.rows < w.length:
 		rows = min(rows, w.window.rows/servedPart)
 		return 1 << max(0, bits.Len(uint(rows/w.Options.Minibatch))-1)
 	}

@@ -63,5 +63,8 @@ func (w *newton) visitsNow() int64 {
 	if w.thin > 1 && w.window.rows == w.length {
 		return w.visits / int64(w.thin)
 	}
+	if w.isPlain() {
+		return max(1, w.visits/plainThinning)
+	}
 	return w.visits
 }

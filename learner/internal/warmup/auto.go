@@ -43,7 +43,7 @@ func (a *Request) among(kernels []kernel.Kernel, x []float64, labels []target.La
 			if w == nil {
 				continue
 			}
-			if e := newTuner(s.slice(from, n), w, k).search(safeTuning).error; e < kernelGain*least {
+			if e := newTuner(s.slice(from, n), w, k).searched(safeTuning).error; e < kernelGain*least {
 				best, least = k, e
 			}
 		}

@@ -20,11 +20,18 @@ const (
 	// quickCompared and quickTuningRows are the numbers of rows that a quick fit compares
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
+
+	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
+	// the version Newest. Chosen by trial.
+	earlyTuningRows = 256
 )
 
-// finalRows returns the number of rows of the final choice.
-func (a *Request) finalRows() int {
-	if a.Quick {
+// finalRows returns the number of rows of the final choice of a fit to n rows.
+func (a *Request) finalRows(n int) int {
+	switch {
+	case a.Version >= Newest && n < LastCheckpoint:
+		return earlyTuningRows
+	case a.Quick:
 		return quickTuningRows
 	}
 	return tuningRows
@@ -41,7 +48,9 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		best.width = noveltyWidth
 	case HasScale(a.Kernel) && n < minTuningRows:
 	case HasScale(a.Kernel):
-		best.tuning = newTuner(s.slice(0, min(n, a.finalRows())), best.weights, a.Kernel).descend(safeTuning)
+		t := newTuner(s.slice(0, min(n, a.finalRows(n))), best.weights, a.Kernel)
+		best.tuning = t.descend(safeTuning)
+		t.release()
 	case f.Scaler.AsIs || n < minTuningRows:
 		best = s.tuned(best, a)
 	default:
@@ -74,6 +83,7 @@ const minScale = 1e-6
 // scaled returns k, which has no scale, with the one that t has chosen.
 func (s sample) scaled(k kernel.Kernel, t tuned) kernel.Scaled {
 	squares := s.distances(t.weights)
+	defer releaseMatrix(squares)
 	k = s.typical(k, t.weights, squares)
 	scale := math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, squares))), t.width)
 	return withScale(k, scale).(kernel.Scaled)
@@ -92,11 +102,12 @@ type tuned struct {
 // larger penalty would look better, but there will be more rows.
 func (s sample) tuned(from tuned, a Request) tuned {
 	n := s.rows()
-	last := s.slice(max(0, n-a.finalRows()), n)
+	last := s.slice(max(0, n-a.finalRows(n)), n)
 	t := newTuner(last, from.weights, a.Kernel)
+	defer t.release()
 	switch {
 	case a.Fixed.Blocks > 0:
-		return tuned{from.weights, t.descend(newTuner(last, from.weights, a.Kernel).on(a.Fixed).search(from.tuning))}
+		return tuned{from.weights, t.descend(newTuner(last, from.weights, a.Kernel).on(a.Fixed).searched(from.tuning))}
 	case n >= LastCheckpoint:
 		return tuned{from.weights, t.narrow(t.search(from.tuning))}
 	}
@@ -129,7 +140,7 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	}
 	all := make([]tuned, 1+2*len(weightings))
 	try := func(i int, weights []float64) {
-		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).search(safeTuning)}
+		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(safeTuning)}
 	}
 	var wait sync.WaitGroup
 	wait.Go(func() { try(0, Ones(s.dim)) })

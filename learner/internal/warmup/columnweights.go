@@ -46,7 +46,8 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	}
 	n, k := s.rows(), s.targets
 	a := Ones(s.dim)
-	factor := make([]float64, n*n)
+	factor := newMatrix(n)
+	defer releaseMatrix(factor)
 	alpha := make([][]float64, k)
 	for c := range k {
 		alpha[c] = make([]float64, n)
@@ -66,6 +67,7 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 			factor[i*n+i] += float64(kind.ridge * float64(n))
 		}
 		if !vec.Cholesky(factor, n) {
+			releaseMatrix(kernel)
 			return Ones(s.dim)
 		}
 		for c := range k {
@@ -78,6 +80,7 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		for i := 0; i < n; i += slopeRows * step {
 			slopes.add(squares, i, step, kernel, alpha, a)
 		}
+		releaseMatrix(kernel)
 		mean := 0.0
 		for _, v := range squares {
 			mean += v / float64(s.dim)

@@ -61,8 +61,8 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	seen := f.scaled(x, dim)
 	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
 	f.tune(sample{version: a.Version, dim: dim, x: seen}, labels, a)
-	seen = f.scaled(x[:min(len(x), min(topRows, a.finalRows())*dim)], dim)
-	f.TopEigenvalue = f.topEigenvalue(seen, dim)
+	seen = f.scaled(x[:min(len(x), min(topRows, a.finalRows(len(labels)))*dim)], dim)
+	f.TopEigenvalue = f.topEigenvalue(sample{version: a.Version, dim: dim, x: seen})
 	if a.Leverage {
 		f.Leverage = f.leverage(x, dim)
 	}
@@ -154,10 +154,25 @@ func atSame(k kernel.Kernel, x []float64) float64 {
 
 // topEigenvalue returns the largest eigenvalue of the matrix of the kernel, or of the
 // mean of both kernels, on n rows, divided by n.
-func (f *Fit) topEigenvalue(x []float64, dim int) float64 {
-	n := len(x) / dim
+func (f *Fit) topEigenvalue(s sample) float64 {
+	x, dim, n := s.x, s.dim, s.rows()
 	m := make([]float64, n*n)
+	radial, _ := f.Kernel.(kernel.Radial)
 	add := func(x []float64, weight float64) {
+		if s.version >= Newest && radial != nil {
+			s.x = x
+			values, scale := s.distances(Ones(dim)), radial.LengthScale()
+			for i := range n {
+				row := values[i*n : i*n+i+1]
+				radial.EvalSquared(row, row, scale*scale)
+				for j, v := range row {
+					m[i*n+j] += float64(weight * v)
+					m[j*n+i] = m[i*n+j]
+				}
+			}
+			releaseMatrix(values)
+			return
+		}
 		for i := range n {
 			m[i*n+i] += float64(weight * f.atSame(x[i*dim:(i+1)*dim]))
 			for j := range i {

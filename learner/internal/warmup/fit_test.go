@@ -141,20 +141,56 @@ func TestMedianDistance(t *testing.T) {
 func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 	const n, dim = 100, 3
 	x := table(n*dim, normal(0, 1))
-	k := kernel.Gaussian{Scale: 1.5}
-	m := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range n {
-			m.SetSym(i, j, k.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim])/n)
+	for _, k := range []kernel.Kernel{kernel.Gaussian{Scale: 1.5}, kernel.Laplacian{Scale: 2}} {
+		for _, second := range [][]float32{nil, {0.5, 1, 3}} {
+			m := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := range n {
+					a, b := x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]
+					v := k.Eval(a, b)
+					if second != nil {
+						var p, q [dim]float64
+						for c, f := range second {
+							p[c], q[c] = float64(f)*a[c], float64(f)*b[c]
+						}
+						v = (v + k.Eval(p[:], q[:])) / 2
+					}
+					m.SetSym(i, j, v/n)
+				}
+			}
+			var e mat.EigenSym
+			if !e.Factorize(m, false) {
+				t.Fatal("no eigenvalues")
+			}
+			want := slices.Max(e.Values(nil))
+			for _, v := range []Version{First, Newest} {
+				got := (&Fit{Kernel: k, Second: second}).topEigenvalue(sample{version: v, dim: dim, x: x})
+				if math.Abs(got/want-1) > 1e-3 {
+					t.Errorf("%v, second factors %v, version %d: largest eigenvalue %v, gonum's %v", k, second, v, got, want)
+				}
+			}
 		}
 	}
-	var e mat.EigenSym
-	if !e.Factorize(m, false) {
-		t.Fatal("no eigenvalues")
+}
+
+// TestMediansOfSomeDistancesAreThoseOfAll, nearly.
+func TestMediansOfSomeDistancesAreThoseOfAll(t *testing.T) {
+	const n = 400
+	s := sample{dim: 3, x: table(3*n, normal(0, 1))}
+	d := s.distances(Ones(3))
+	var all []float64
+	for i := range n {
+		all = append(all, d[i*n:i*n+i]...)
 	}
-	want := slices.Max(e.Values(nil))
-	if got := (&Fit{Kernel: k}).topEigenvalue(x, dim); math.Abs(got/want-1) > 1e-3 {
-		t.Errorf("largest eigenvalue %v, gonum's %v", got, want)
+	slices.Sort(all)
+	rank := func(v float64) float64 {
+		at, _ := slices.BinarySearch(all, v)
+		return float64(at) / float64(len(all))
+	}
+	for _, s.version = range []Version{First, Newest} {
+		if got := rank(s.median(d)); math.Abs(got-0.5) > 0.02 {
+			t.Errorf("version %d: the median is the quantile %v", s.version, got)
+		}
 	}
 }
 

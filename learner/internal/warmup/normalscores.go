@@ -14,6 +14,10 @@ const (
 	// normal scores, that of their quantiles. Chosen by trial, see docs/constants.md.
 	scoredValues = 33
 
+	// scoringRows is the number of the last rows that are compared so, and of those before them
+	// that the column weights are computed from, in the version Newest. Chosen by trial.
+	scoringRows = 256
+
 	// scoresGain is the largest leave-one-out error with normal scores, relative to that
 	// without, at which they are chosen. Both are of the same rows, so that little noise is
 	// in their ratio. Chosen by trial, see docs/columns.md.
@@ -37,13 +41,22 @@ func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []e
 		return a.Columns
 	}
 	plain := *a
-	from := max(n/2, n-tuningRows)
+	rows, first := tuningRows, 0
+	if a.Version >= Newest {
+		rows = scoringRows
+	}
+	from := max(n/2, n-rows)
+	if a.Version >= Newest {
+		first = max(0, from-rows)
+	}
 	s := plain.sampled(x, labels, dim, f)
-	weights := floored(root(newColumnWeights(s.slice(0, from), weightings[0])))
-	best := newTuner(s.slice(from, n), weights, a.Kernel).search(safeTuning)
+	weights := floored(root(newColumnWeights(s.slice(first, from), weightings[0])))
+	best := newTuner(s.slice(from, n), weights, a.Kernel).searched(safeTuning)
 	plain.Columns = scored
 	s = plain.sampled(x, labels, dim, f)
-	if e := newTuner(s.slice(from, n), weights, a.Kernel).error(best); !(e < scoresGain*best.error) {
+	t := newTuner(s.slice(from, n), weights, a.Kernel)
+	defer t.release()
+	if e := t.error(best); !(e < scoresGain*best.error) {
 		return a.Columns
 	}
 	return scored

@@ -11,11 +11,12 @@ import (
 )
 
 // Numbers with long tails become normal scores, and others stay as they are: those that
-// the labels depend on evenly, and those of few values. Without the option all stay.
+// the labels depend on evenly, and those of few values. Without the option all stay. The newest
+// version sees the last rows alone.
 func TestNormalScoresAreChosenByTheirError(t *testing.T) {
-	const n, dim = 400, 3
+	const dim = 3
 	rng := rand.New(rand.NewPCG(7, 1))
-	rows := func(spread func(v float64) float64) (x []float64, labels []target.Label, weights []float64) {
+	rows := func(n int, spread func(v float64) float64) (x []float64, labels []target.Label, weights []float64) {
 		for range n {
 			a, b := rng.NormFloat64(), rng.NormFloat64()
 			x = append(x, spread(a), spread(b), float64(rng.IntN(scoredValues)))
@@ -37,18 +38,24 @@ func TestNormalScoresAreChosenByTheirError(t *testing.T) {
 		{"normal", func(v float64) float64 { return v }, true, nil, false},
 		{"few values", math.Round, true, nil, false},
 	} {
-		x, labels, weights := rows(test.spread)
-		k, err := kernel.Parse("gaussian")
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := Request{Task: target.Regression, Kernel: k, Columns: test.types, Weights: weights, Scores: test.option}
-		got := a.scores(x, labels, dim, Fit{Scales: newScales(labels, a.Task)})
-		if chosen := got != nil && got[0] == encode.Normal && got[1] == encode.Normal; chosen != test.chosen {
-			t.Errorf("%s: types %v", test.name, got)
-		}
-		if got != nil && (got[2] == encode.Normal || test.types != nil && got[2] != test.types[2]) {
-			t.Errorf("%s: the column of few values is of type %v", test.name, got[2])
+		for _, version := range []Version{First, Newest} {
+			n := 400
+			if version == Newest {
+				n = 700
+			}
+			x, labels, weights := rows(n, test.spread)
+			k, err := kernel.Parse("gaussian")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := Request{Version: version, Task: target.Regression, Kernel: k, Columns: test.types, Weights: weights, Scores: test.option}
+			got := a.scores(x, labels, dim, Fit{Scales: newScales(labels, a.Task)})
+			if chosen := got != nil && got[0] == encode.Normal && got[1] == encode.Normal; chosen != test.chosen {
+				t.Errorf("%s, version %d: types %v", test.name, version, got)
+			}
+			if got != nil && (got[2] == encode.Normal || test.types != nil && got[2] != test.types[2]) {
+				t.Errorf("%s, version %d: the column of few values is of type %v", test.name, version, got[2])
+			}
 		}
 	}
 }

@@ -36,6 +36,7 @@ func (f *Fit) PenaltyOf(rows Examples, m features.Map, task target.Task) float64
 	s.x, weights = s.x[from*s.dim:], weights[from:]
 	s.label(f, labels[from:], task)
 	t := newTuner(s, Ones(s.dim), m.Kernel)
+	defer t.release()
 	if m.Second != nil {
 		weights := make([]float64, s.dim)
 		for j, f := range m.Second {

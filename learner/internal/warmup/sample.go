@@ -158,11 +158,11 @@ func (s sample) weighted(columnWeights []float64) []float64 {
 }
 
 // distances returns the squared distances of all pairs of rows of s, a lower
-// triangle, under column weights.
+// triangle, under column weights. Their memory may be given to releaseMatrix.
 func (s sample) distances(columnWeights []float64) []float64 {
 	n := s.rows()
 	z := s.weighted(columnWeights)
-	d := make([]float64, n*n)
+	d := newMatrix(n)
 	vec.Products(d, z, n)
 	norms := make([]float64, n)
 	for i := range n {
@@ -175,9 +175,10 @@ func (s sample) distances(columnWeights []float64) []float64 {
 	return d
 }
 
-// maxDistances is the number of distances that a median is taken of; of more it takes
-// some, evenly.
-const maxDistances = 1 << 16
+// maxDistances is the number of distances that a median is taken of before the version Newest,
+// and fewDistances from then on; of more it takes some, evenly. The median of 4,096 is within a
+// hundredth of that of all.
+const maxDistances, fewDistances = 1 << 16, 1 << 12
 
 // minDistance is the squared distance below which rows count as equal.
 const minDistance = 1e-12
@@ -186,8 +187,12 @@ const minDistance = 1e-12
 // if none do.
 func (s sample) median(d []float64) float64 {
 	n := s.rows()
-	step := 1 + n*(n-1)/2/maxDistances
-	squares := make([]float64, 0, min(n*(n-1)/2, maxDistances)+1)
+	most := maxDistances
+	if s.version >= Newest {
+		most = fewDistances
+	}
+	step := 1 + n*(n-1)/2/most
+	squares := make([]float64, 0, min(n*(n-1)/2, most)+1)
 	next := 0 // in the row
 	for i := range n {
 		for row := d[i*n : i*n+i]; next < i; next += step {

@@ -64,8 +64,24 @@ func newTuner(s sample, columnWeights []float64, k kernel.Kernel) *tuner {
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
 	t.kernel = s.typical(k, columnWeights, t.squares)
 	t.squared = s.squaredScale(t.kernel, columnWeights, t.squares)
-	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	t.factor, t.inverse, t.v = newMatrix(n), newMatrix(n), make([]float64, n)
 	return t
+}
+
+// release gives the memory of t back, which is not to be used any more.
+func (t *tuner) release() {
+	for _, m := range [][]float64{t.squares, t.second, t.matrix, t.factor, t.inverse} {
+		if m != nil {
+			releaseMatrix(m)
+		}
+	}
+	*t = tuner{}
+}
+
+// searched is search of a tuner that is not to be used any more.
+func (t *tuner) searched(start tuning) tuning {
+	defer t.release()
+	return t.search(start)
 }
 
 // on has t compare models of these features.
@@ -90,8 +106,27 @@ const fineGain = 0.5
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
 	least := t.finestAbove(fineGain * best.error)
+	if t.version >= Newest {
+		fine := t.finestAt(least, best.lambda)
+		if !(fine.error < best.error) {
+			return best
+		}
+		least = fine.width
+	}
 	if fine := t.downhill(tuning{width: least, lambda: start.lambda}, least); fine.error < fineGain*best.error {
 		return fine
+	}
+	return best
+}
+
+// finestAt returns the best width from least to narrowest at a penalty.
+func (t *tuner) finestAt(least, lambda int) tuning {
+	best := tuning{error: math.Inf(1)}
+	for width := least; width <= narrowest; width++ {
+		at := tuning{width: width, lambda: lambda}
+		if at.error = t.error(at); at.error < best.error {
+			best = at
+		}
 	}
 	return best
 }
@@ -303,7 +338,7 @@ func (t *tuner) makeMatrix(width int) {
 	n, d := t.rows(), t.dim
 	t.at = width
 	if t.matrix == nil {
-		t.matrix = make([]float64, n*n)
+		t.matrix = newMatrix(n)
 	}
 	if radial, ok := t.kernel.(kernel.Radial); ok && t.fixed.Blocks == 0 {
 		t.evalSquared(radial, t.squared*math.Ldexp(1, 2*width))

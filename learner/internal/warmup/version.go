@@ -22,8 +22,9 @@ const (
 	// Fifth has, until its last fit, random features in proportion to its rows.
 	Fifth Version = 5
 
-	// Newest is the version of new models. It prefers a narrower kernel where the best one
-	// takes the weakest penalty.
+	// Newest is the version of new models. Until its last fit a model is as simple as it can
+	// be, see engine.Options.Plain, and its choices are made on fewer rows. The last fit prefers
+	// a narrower kernel where the best one takes the weakest penalty.
 	Newest Version = 6
 )
 

@@ -102,14 +102,12 @@ func TestTheWeakestPenaltyTakesANarrowerKernel(t *testing.T) {
 				s.y[i] = math.Exp(float64(1+seed)/8*x[0])*(1+0.3*math.Tanh(2*x[1])) + noise*rng.NormFloat64()
 			}
 			s.center()
-			narrowed := func(v Version) (best, choice tuning) {
-				s.version = v
-				tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
-				best = tn.search(safeTuning)
-				return best, tn.narrow(best)
-			}
-			_, before := narrowed(Fifth)
-			best, choice := narrowed(Newest)
+			s.version = Newest
+			tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+			best := tn.search(safeTuning)
+			choice := tn.narrow(best)
+			tn.version = Fifth
+			before := tn.narrow(best)
 			most := narrowMargin
 			if best.lambda == weakest {
 				weak++
@@ -132,7 +130,8 @@ func TestTheWeakestPenaltyTakesANarrowerKernel(t *testing.T) {
 
 // TestFineKernelsAreChosenAsBefore: not to try kernels that are too fine saves evaluations
 // where rows are far from each other, and nothing else. A function of one column that
-// oscillates has a fine kernel nevertheless.
+// oscillates has a fine kernel nevertheless. The newest version saves more, and its typical scale
+// is that of fewer distances, nearly the same.
 func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 	oscillating := curved(300, 2, 0)
 	oscillating.dim = 1 // each value is a row
@@ -163,8 +162,8 @@ func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 			t.Errorf("%s: %d choices are compared, and before %d", name, now, tried)
 		}
 		newest, least := search(Newest)
-		if newest.width != before.width || newest.lambda != before.lambda || math.Abs(newest.error/before.error-1) > 1e-6 || least != now {
-			t.Errorf("%s: the newest version chooses %+v of %d choices, and the one before %+v of %d", name, newest, least, after, now)
+		if newest.width != before.width || newest.lambda != before.lambda || math.Abs(newest.error/before.error-1) > 0.05 || least > now {
+			t.Errorf("%s: the newest version chooses %+v of %d choices, and the third %+v of %d", name, newest, least, after, now)
 		}
 	}
 }
