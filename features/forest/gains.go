@@ -7,44 +7,47 @@ import "slices"
 // children, beyond what a split by chance would, or 0. The trees must not have grown from these
 // rows, for which their splits would be too good.
 func (f *Forest) Gains(s Sample, from int) []float64 {
-	gains, kinds := make([]float64, s.Dim), s.kinds()
-	sums := make([]moments, len(f.nodes))
-	of := make([]float64, len(f.nodes)*kinds)
-	y := make([]float64, kinds)
-	for i := from; i < len(s.Weights); i++ {
-		s.target(y, i)
-		x, weight, squares := s.X[i*s.Dim:(i+1)*s.Dim], s.Weights[i], 0.0
-		for _, v := range y {
-			squares += float64(v * v)
-		}
-		for _, root := range f.roots {
-			for at, next := int32(-1), root; next != at; {
+	gains, y := make([]float64, s.Dim), make([]float64, s.kinds())
+	var sums []moments // of the nodes of a tree, and of their targets
+	var of []float64
+	for t, root := range f.roots {
+		nodes := f.nodesOf(t)
+		sums, of = slices.Grow(sums[:0], len(nodes))[:len(nodes)], slices.Grow(of[:0], len(nodes)*len(y))[:len(nodes)*len(y)]
+		clear(sums)
+		clear(of)
+		for i := from; i < len(s.Weights); i++ {
+			s.target(y, i)
+			x, weight, squares := s.X[i*s.Dim:(i+1)*s.Dim], s.Weights[i], 0.0
+			for _, v := range y {
+				squares += float64(v * v)
+			}
+			for at, next := int32(-1), int32(0); next != at; {
 				at = next
 				sums[at].weight += weight
 				sums[at].squares += float64(weight * squares)
 				for k, v := range y {
-					of[int(at)*kinds+k] += float64(weight * v)
+					of[int(at)*len(y)+k] += float64(weight * v)
 				}
-				next = f.nodes[at].next(x)
+				next = nodes[at].next(x) - root
 			}
 		}
-	}
-	for at := range sums {
-		for _, v := range of[at*kinds : (at+1)*kinds] {
-			sums[at].purity += float64(v * v)
+		for at := range sums {
+			for _, v := range of[at*len(y) : (at+1)*len(y)] {
+				sums[at].purity += float64(v * v)
+			}
+			if sums[at].weight > 0 {
+				sums[at].purity /= sums[at].weight
+			}
 		}
-		if sums[at].weight > 0 {
-			sums[at].purity /= sums[at].weight
-		}
-	}
-	for at, n := range f.nodes {
-		if n.left == int32(at) {
-			continue
-		}
-		all, left, right := sums[at], sums[n.left], sums[n.left+1]
-		if left.weight > 0 && right.weight > 0 {
-			chance := (all.squares - all.purity) / all.weight
-			gains[n.column] += left.purity + right.purity - all.purity - chance
+		for at, n := range nodes {
+			if n.left-root == int32(at) {
+				continue
+			}
+			all, left, right := sums[at], sums[n.left-root], sums[n.left-root+1]
+			if left.weight > 0 && right.weight > 0 {
+				chance := (all.squares - all.purity) / all.weight
+				gains[n.column] += left.purity + right.purity - all.purity - chance
+			}
 		}
 	}
 	for j, v := range gains {

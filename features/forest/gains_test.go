@@ -47,12 +47,8 @@ func TestGainsAreFallsOfTheSquaredError(t *testing.T) {
 			return weight, squares
 		}
 		for tree, root := range f.roots {
-			end := len(f.nodes)
-			if tree+1 < len(f.roots) {
-				end = int(f.roots[tree+1])
-			}
-			for at := root; int(at) < end; at++ {
-				n := f.nodes[at]
+			for i, n := range f.nodesOf(tree) {
+				at := root + int32(i)
 				if n.left == at {
 					continue
 				}

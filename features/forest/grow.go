@@ -77,11 +77,7 @@ func (g *growth) treeGrower() treeGrower {
 func Join(a, b *Forest) *Forest {
 	f := &Forest{dim: a.dim, nodes: slices.Clone(a.nodes), roots: slices.Clone(a.roots), first: slices.Clone(a.first)}
 	for t, root := range b.roots {
-		to := len(b.nodes)
-		if t+1 < len(b.roots) {
-			to = int(b.roots[t+1])
-		}
-		tree := slices.Clone(b.nodes[root:to])
+		tree := slices.Clone(b.nodesOf(t))
 		for i := range tree {
 			tree[i].left -= root
 			tree[i].leaf -= b.first[t]
@@ -89,6 +85,15 @@ func Join(a, b *Forest) *Forest {
 		f.add(tree)
 	}
 	return f
+}
+
+// nodesOf returns the nodes of a tree.
+func (f *Forest) nodesOf(tree int) []node {
+	to := len(f.nodes)
+	if tree+1 < len(f.roots) {
+		to = int(f.roots[tree+1])
+	}
+	return f.nodes[f.roots[tree]:to]
 }
 
 // halves divides n trees between two goroutines.
