@@ -64,10 +64,8 @@ func heldSumFewAVX2(dst []float64, f []float32, stride int, a []float32) {
 	heldSumFew2(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
 }
 
-func spreadSumAVX2(dst []float64, f, factors []float32, _, stride int, s *Scratch) {
-	acc := s.chains(Panel * 2 * stride * width)
-	spread2(len(f)/(2*Panel*Lanes), stride, &f[0], &factors[0], &acc[0])
-	addChainsAVX2(dst, acc)
+func spreadSumAVX2(dst []float64, f, factors []float32, scores, stride int, _ *Scratch) {
+	spreadSum2(len(f)/(2*Panel*Lanes), scores, stride, &f[0], &factors[0], &dst[0])
 }
 
 func normalsAVX2(n *Normals, dst []float32) {

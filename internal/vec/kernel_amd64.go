@@ -366,6 +366,11 @@ func heldSumFew2(panels int, stride int, f *float32, a *float32, dst *float64)
 //go:noescape
 func spreadSum512(panels int, scores int, stride int, f *float32, factors *float32, dst *float64)
 
+// spreadSum2 is spreadSum512.
+//
+//go:noescape
+func spreadSum2(panels int, scores int, stride int, f *float32, factors *float32, dst *float64)
+
 // linesShift512 is dst[c][i] = f[c][i] - max(f[0][i], ..., f[n-1][i]), for i < 32.
 //
 //go:noescape

@@ -398,7 +398,7 @@ func lanes512() {
 }
 
 // addLanes leaves in x the sum of the four lanes of y and of z, those first.
-func addLanes(y, z, x, t VecPhysical) {
+func addLanes(y, z, x, t Register) {
 	VADDPD(z, y, y)
 	VEXTRACTF128(Imm(1), y, t)
 	VADDPD(t, x, x)

@@ -15,6 +15,7 @@ func held() {
 	heldSum("Few512", zmm, 4, 4, 2, 16)
 	heldSum("Few2", ymm, 4, 4, 2, 8)
 	spreadSum512()
+	spreadSum2()
 }
 
 const perPanel = 8 // of a panel of coefficients
@@ -180,6 +181,95 @@ func spreadSum512() {
 			ADDQ(I32(4*panel*lanes), f)
 		}
 		MOVQ(scores, c)
+		SUBQ(Imm(2), c)
+		JL(LabelRef(half + "Last"))
+		Label(half + "Two")
+		block(2, half+"Two")
+		SUBQ(Imm(2), c)
+		JGE(LabelRef(half + "Two"))
+		Label(half + "Last")
+		ADDQ(Imm(2), c)
+		JZ(LabelRef(half + "Done"))
+		block(1, half+"One")
+		Label(half + "Done")
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// spreadSum2 has the chains of three features and two scores in registers, and adds their lanes
+// as lanes2 does.
+func spreadSum2() {
+	const together = 3
+	text("spreadSum2", NOSPLIT, "func(panels, scores, stride int, f, factors *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("spreadSum2 is spreadSum512.")
+	step, row := load("stride"), load("stride")
+	SHLQ(Imm(7), step) // bytes from a panel's factors to the next one's
+	SHLQ(Imm(4), row)  // bytes from a feature's cosine to its next one's
+	f, factors, dst := load("f"), GP64(), GP64()
+	n, q, fq, fp, gp, dp, c := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	g, z := ymm[12:14], ymm[14:16]
+	block := func(scores int, id string) {
+		chain := func(o, j, half int) VecPhysical { return ymm[(o*together+j)*2+half] }
+		MOVQ(dst, dp)
+		MOVQ(f, fq)
+		MOVQ(I32(panel/together), q)
+		Label(id + "Features")
+		for _, v := range ymm[:2*together*scores] {
+			VXORPS(v, v, v)
+		}
+		MOVQ(fq, fp)
+		MOVQ(factors, gp)
+		Load(Param("panels"), n)
+		Label(id + "Rows")
+		for i := 0; i < lanes; i += 8 {
+			for o := range scores {
+				VMOVUPS(at(gp, 4*(lanes*o+i)), g[o])
+			}
+			for j := range together {
+				z := z[j%2]
+				VMOVUPS(at(fp, 4*(lanes*j+i)), z)
+				for o := range scores {
+					VFMADD231PS(g[o], z, chain(o, j, i/8%2))
+				}
+			}
+		}
+		ADDQ(I32(4*2*panel*lanes), fp)
+		ADDQ(step, gp)
+		countdown(n, id+"Rows")
+		for j := range together {
+			for o := range scores {
+				low, high := chain(o, j, 0), chain(o, j, 1)
+				VEXTRACTF128(Imm(1), low, z[0].AsX())
+				VEXTRACTF128(Imm(1), high, z[1].AsX())
+				for _, v := range []VecPhysical{low, high, z[0], z[1]} {
+					VCVTPS2PD(v.AsX(), v)
+				}
+				VADDPD(high, low, low)
+				VADDPD(z[1], z[0], z[0])
+				addLanes(low, z[0], low.AsX(), z[0].AsX())
+				m := at(dp, 8*o)
+				VADDSD(m, low.AsX(), low.AsX())
+				VMOVSD(low.AsX(), m)
+			}
+			ADDQ(row, dp)
+		}
+		ADDQ(I32(4*lanes*together), fq)
+		countdown(q, id+"Features")
+		ADDQ(I32(8*scores), dst)
+		ADDQ(I32(4*lanes*scores), factors)
+	}
+	for h, half := range []string{"cos", "sin"} {
+		Load(Param("factors"), factors)
+		Load(Param("dst"), dst)
+		Load(Param("scores"), c)
+		if h == 1 {
+			SHRQ(Imm(1), row)
+			ADDQ(row, dst)
+			SHLQ(Imm(1), row)
+			ADDQ(I32(4*panel*lanes), f)
+		}
 		SUBQ(Imm(2), c)
 		JL(LabelRef(half + "Last"))
 		Label(half + "Two")
