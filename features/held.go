@@ -194,19 +194,19 @@ func (h *Held) SetCoefficients(coef []float32, scores int) {
 // perPanel is the number of coefficients of a panel of frequencies and one of columns.
 const perPanel = 2 * vec.Panel * vec.HeldColumns
 
-// Sum sets dst, [SumColumns(scores)][vec.Lanes], to the sums of the features of each row of
-// panel i times their coefficients: the bits of Bank.SumBlocks. The lines past those of the
-// scores are of any value. Several goroutines may call it at the same time, with memory of
+// Sum sets the first columns of dst, [SumColumns(scores)][vec.Lanes], to the sums of the features
+// of each row of panel i times their coefficients: the bits of Bank.SumBlocks. The lines past
+// those of these scores are of any value. Several goroutines may call it at the same time, with memory of
 // their own, which is used for blocks of several groups.
-func (h *Held) Sum(dst []float64, i int, memory *[]float64) {
-	if len(dst) != SumColumns(h.columns)*vec.Lanes || i < 0 || i >= h.rowPanels() {
+func (h *Held) Sum(dst []float64, i, columns int, memory *[]float64) {
+	if len(dst) != SumColumns(h.columns)*vec.Lanes || i < 0 || i >= h.rowPanels() || columns > h.columns {
 		panic("features: Held.Sum: slice lengths do not match")
 	}
 	f, stride := h.f[i*perTile:], h.rowPanels()*perTile
-	for c := 0; c < h.columns; c += vec.HeldColumns {
+	for c := 0; c < columns; c += vec.HeldColumns {
 		a := h.packed[c/vec.HeldColumns*h.panels*perPanel:][:h.panels*perPanel]
 		dst := dst[c*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
-		n := min(vec.HeldColumns, h.columns-c)
+		n := min(vec.HeldColumns, columns-c)
 		first := min(panelsPerGroup, h.panels)
 		vec.HeldSum(dst, f, stride, a[:first*perPanel], n)
 		for p := first; p < h.panels; p += panelsPerGroup { // the groups of a large block

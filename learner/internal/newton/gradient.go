@@ -185,7 +185,7 @@ func (w *newton) panelCurvature(r int, lines []float64, p *panelScratch) {
 	panels, size := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(e*k)*vec.Lanes
 	d := w.scratch.d[r*size : (r+1)*size]
 	if w.bank.Holds() {
-		w.scratch.held.Sum(d, r, &p.f)
+		w.scratch.held.Sum(d, r, w.columnsOf(r), &p.f)
 	}
 	for m := range e {
 		from, end := m*k*vec.Lanes, (m+1)*k*vec.Lanes

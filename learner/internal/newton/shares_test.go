@@ -1,7 +1,9 @@
 package newton
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/features/kernel"
@@ -70,6 +72,37 @@ func TestSharesAreOfTheLastRows(t *testing.T) {
 					t.Errorf("%s: panel %d of member %d is active: %v, want %v", test.name, p, m, !want, want)
 				}
 			}
+		}
+	}
+}
+
+// The scores of a member in rows that it no longer learns from are of no use: with others there,
+// what is learned next is the same.
+func TestScoresOfRowsThatAMemberHasLeft(t *testing.T) {
+	for _, h := range heads {
+		w, other := planted(h), planted(h)
+		columns := h.Scores() * len(w.members)
+		for _, w := range []*newton{w, other} {
+			w.Options.Lean, w.Options.Minibatch = true, 32
+			leanRows(w, rand.New(rand.NewPCG(7, 8)), 80)
+		}
+		left := 0
+		for i := range w.window.rows / vec.Run * vec.Run {
+			n := other.scratch.gradient.inUse[i/vec.Run]
+			for c := n; c < columns; c++ {
+				left++
+				other.window.f[place(i, c, columns)] = math.NaN()
+			}
+		}
+		if left == 0 {
+			t.Fatalf("%v: every member learns from every row", h.Loss)
+		}
+		for _, w := range []*newton{w, other} {
+			leanRows(w, rand.New(rand.NewPCG(9, 10)), 20)
+		}
+		x := w.window.x[:w.Dim*100]
+		if got, want := other.Score(nil, x, 100), w.Score(nil, x, 100); !slices.Equal(got, want) {
+			t.Fatalf("%v: the predictions depend on scores of rows that a member has left", h.Loss)
 		}
 	}
 }

@@ -53,9 +53,19 @@ func (w *newton) stepRows(_, task int) {
 	own, s := w.Head.Scores()*len(w.members), &w.scratch
 	columns := features.SumColumns(own)
 	for r := task * panelsPerTask; r < min((task+1)*panelsPerTask, vec.Panels(w.window.rows, vec.Lanes)); r++ {
-		from, at := r*columns*vec.Lanes, r*own*vec.Lanes
-		vec.StepLines(w.window.f[at:at+own*vec.Lanes], s.d[from:from+own*vec.Lanes], s.gradient.shift, s.size)
+		from, at, n := r*columns*vec.Lanes, r*own*vec.Lanes, w.columnsOf(r)
+		vec.StepLines(w.window.f[at:at+n*vec.Lanes], s.d[from:from+n*vec.Lanes], s.gradient.shift[:n], s.size[:n])
 	}
+}
+
+// columnsOf returns the number of the first columns in whose scores panel r of the rows changes
+// with a step. In models with a mixture they are those of members that learn from some of its run
+// of rows: from a row that is too old for one, it never learns again.
+func (w *newton) columnsOf(r int) int {
+	if !w.Options.Lean {
+		return w.Head.Scores() * len(w.members)
+	}
+	return w.scratch.gradient.inUse[r*vec.Lanes/vec.Run]
 }
 
 // panelsPerTask is the number of panels of rows that one core takes at a time.
