@@ -36,7 +36,7 @@ type openSums struct {
 	sum words
 }
 
-func (p *packed) worker(kinds int, prefer preferences) *packedWorker {
+func (p *packed) worker(kinds int, prefer *preferences) *packedWorker {
 	n, d := p.rows, len(p.ranks)
 	return &packedWorker{
 		packed: p, kinds: kinds, numbers: make([]uint16, n), own: make([]uint64, n*p.used), moved: make([]uint16, n),

@@ -219,3 +219,50 @@ func TestPackedTreesAreForever(t *testing.T) {
 		}
 	}
 }
+
+// Ranks are the places among the values in their order, of which 0 and -0 are the same.
+func TestRanksAreThoseOfSortedValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	var r ranker
+	for _, n := range []int{1, 2, 300, 17} {
+		for _, distinct := range []int{1, 2, 5, 1 << 30} {
+			column := make([]float32, n)
+			for i := range column {
+				switch k := rng.IntN(distinct); {
+				case k == 1:
+					column[i] = float32(math.Copysign(0, -1))
+				case k > 1:
+					column[i] = float32(k-3) * float32(1-2*rng.IntN(2))
+				}
+			}
+			want := slices.Clone(column)
+			slices.Sort(want)
+			want = slices.Compact(want)
+			ranks, values := r.rank(column)
+			if !slices.Equal(values, want) {
+				t.Fatalf("the values of %v are %v, want %v", column, values, want)
+			}
+			for i, v := range column {
+				if at, _ := slices.BinarySearch(want, v); int(ranks[i]) != at {
+					t.Fatalf("in %v, %v has the rank %d, want %d", column, v, ranks[i], at)
+				}
+			}
+		}
+	}
+}
+
+// Trees are the same with ranks that another sample of the same rows has computed.
+func TestSharedRanksGrowTheSameTrees(t *testing.T) {
+	s, other := packable(300, 3, 0), packable(300, 3, 0)
+	want := Grow(s, 5, 1)
+	s.Shared = new(Shared)
+	other.Classes, other.Shared = 0, s.Shared
+	Grow(other, 5, 2)
+	if s.Shared.ranks == nil {
+		t.Fatal("nothing is shared")
+	}
+	columns, thresholds := Grow(s, 5, 1).Encode()
+	if wantColumns, wantThresholds := want.Encode(); !bytes.Equal(columns, wantColumns) || !slices.Equal(thresholds, wantThresholds) {
+		t.Error("the trees differ")
+	}
+}

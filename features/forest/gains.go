@@ -1,49 +1,25 @@
 package forest
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Gains returns how much each column matters for the targets of the rows of s from a row on, in
 // the trees: how much the splits in the column lower the squared error of the sums in their two
 // children, beyond what a split by chance would, or 0. The trees must not have grown from these
-// rows, for which their splits would be too good.
-func (f *Forest) Gains(s Sample, from int) []float64 {
-	gains, y := make([]float64, s.Dim), make([]float64, s.kinds())
-	var sums []moments // of the nodes of a tree, and of their targets
-	var of []float64
+// rows, for which their splits would be too good. leaves returns the leaf of each row of s in a
+// tree, counted in it.
+func (f *Forest) Gains(s Sample, from int, leaves func(tree int) []uint16) []float64 {
+	gains, g := make([]float64, s.Dim), newGainer(&s, from)
 	for t, root := range f.roots {
 		nodes := f.nodesOf(t)
-		sums, of = slices.Grow(sums[:0], len(nodes))[:len(nodes)], slices.Grow(of[:0], len(nodes)*len(y))[:len(nodes)*len(y)]
-		clear(sums)
-		clear(of)
-		for i := from; i < len(s.Weights); i++ {
-			s.target(y, i)
-			x, weight, squares := s.X[i*s.Dim:(i+1)*s.Dim], s.Weights[i], 0.0
-			for _, v := range y {
-				squares += float64(v * v)
-			}
-			for at, next := int32(-1), int32(0); next != at; {
-				at = next
-				sums[at].weight += weight
-				sums[at].squares += float64(weight * squares)
-				for k, v := range y {
-					of[int(at)*len(y)+k] += float64(weight * v)
-				}
-				next = nodes[at].next(x) - root
-			}
-		}
-		for at := range sums {
-			for _, v := range of[at*len(y) : (at+1)*len(y)] {
-				sums[at].purity += float64(v * v)
-			}
-			if sums[at].weight > 0 {
-				sums[at].purity /= sums[at].weight
-			}
-		}
+		g.sum(nodes, root, f.first[t], leaves(t))
 		for at, n := range nodes {
 			if n.left-root == int32(at) {
 				continue
 			}
-			all, left, right := sums[at], sums[n.left-root], sums[n.left-root+1]
+			all, left, right := g.sums[at], g.sums[n.left-root], g.sums[n.left-root+1]
 			if left.weight > 0 && right.weight > 0 {
 				chance := (all.squares - all.purity) / all.weight
 				gains[n.column] += left.purity + right.purity - all.purity - chance
@@ -56,6 +32,110 @@ func (f *Forest) Gains(s Sample, from int) []float64 {
 	return gains
 }
 
+// gainer sums the targets of rows in the nodes of one tree after the other.
+type gainer struct {
+	from    int       // number of the first of the rows
+	classes []int32   // of the rows, if they have any
+	weights []float64 // of the rows
+	squares []float64 // of their targets, weighted
+	targets []float64 // weighted
+	of      []float64 // sums of the targets of a node
+
+	sums        []moments // of the nodes of a tree
+	low         []int32   // first leaf of each node
+	rows, moved []int32   // of the node's subtree, in place
+	pending     []open
+}
+
+func newGainer(s *Sample, from int) *gainer {
+	n, y := len(s.Weights)-from, make([]float64, s.kinds())
+	g := &gainer{
+		from: from, weights: s.Weights[from:], squares: make([]float64, n), of: make([]float64, len(y)),
+		rows: make([]int32, n), moved: make([]int32, n),
+	}
+	for i, weight := range g.weights {
+		if s.Classes > 0 {
+			g.classes = append(g.classes, int32(s.Targets[from+i]))
+			g.squares[i] = weight
+			continue
+		}
+		squares := 0.0
+		for _, v := range s.Targets[(from+i)*len(y) : (from+i+1)*len(y)] {
+			squares += float64(v * v)
+			g.targets = append(g.targets, float64(weight*v))
+		}
+		g.squares[i] = float64(weight * squares)
+	}
+	return g
+}
+
+// sum computes the sums of the nodes of a tree, whose first leaf has a number, each in the order
+// of its rows. As leaves count from left to right, those of a row tell its way.
+func (g *gainer) sum(nodes []node, root, first int32, leaves []uint16) {
+	g.sums, g.low = slices.Grow(g.sums[:0], len(nodes))[:len(nodes)], slices.Grow(g.low[:0], len(nodes))[:len(nodes)]
+	clear(g.sums)
+	for at := len(nodes) - 1; at >= 0; at-- { // children come after their parent
+		if left := nodes[at].left - root; left == int32(at) {
+			g.low[at] = nodes[at].leaf - first
+		} else {
+			g.low[at] = g.low[left]
+		}
+	}
+	for i := range g.rows {
+		g.rows[i] = int32(i)
+	}
+	leaves = leaves[g.from:]
+	g.pending = append(g.pending[:0], open{0, 0, int32(len(g.rows))})
+	for len(g.pending) > 0 {
+		last := len(g.pending) - 1
+		o := g.pending[last]
+		g.pending = g.pending[:last]
+		rows := g.rows[o.from:o.to]
+		g.sums[o.node] = g.moments(rows)
+		left := nodes[o.node].left - root
+		if left == o.node || len(rows) == 0 {
+			continue
+		}
+		end, stay, away := g.low[left+1], 0, 0
+		for _, r := range rows {
+			rows[stay], g.moved[away] = r, r
+			right := int(uint32(end-1-int32(leaves[r])) >> 31)
+			stay += 1 - right
+			away += right
+		}
+		copy(rows[stay:], g.moved[:away])
+		g.pending = append(g.pending, open{left + 1, o.from + int32(stay), o.to}, open{left, o.from, o.from + int32(stay)})
+	}
+}
+
+// moments returns those of some rows.
+func (g *gainer) moments(rows []int32) (m moments) {
+	clear(g.of)
+	for _, r := range rows {
+		m.weight += g.weights[r]
+		m.squares += g.squares[r]
+	}
+	if g.classes != nil {
+		for _, r := range rows {
+			g.of[g.classes[r]] += g.weights[r]
+		}
+	} else {
+		k := len(g.of)
+		for _, r := range rows {
+			for j, v := range g.targets[int(r)*k:][:k] {
+				g.of[j] += v
+			}
+		}
+	}
+	for _, v := range g.of {
+		m.purity += float64(v * v)
+	}
+	if m.weight > 0 {
+		m.purity /= m.weight
+	}
+	return m
+}
+
 // moments are those of the rows of a node.
 type moments struct{ weight, squares, purity float64 }
 
@@ -65,16 +145,6 @@ func (s *Sample) kinds() int {
 		return s.Classes
 	}
 	return len(s.Targets) / max(1, len(s.Weights))
-}
-
-// target sets y to the targets of a row.
-func (s *Sample) target(y []float64, row int) {
-	if s.Classes == 0 {
-		copy(y, s.Targets[row*len(y):])
-		return
-	}
-	clear(y)
-	y[int(s.Targets[row])] = 1
 }
 
 const (
@@ -92,10 +162,13 @@ const (
 )
 
 // preferences draw columns at random, some more often than others.
-type preferences []float64 // cumulative probabilities
+type preferences struct {
+	cumulative []float64 // probabilities
+	guide      []int32   // column at the beginning of each of equal parts of [0, 1)
+}
 
 // newPreferences returns those in proportion to gains, but for alikeShare; nil without any gain.
-func newPreferences(gains []float64) preferences {
+func newPreferences(gains []float64) *preferences {
 	total := 0.0
 	for _, g := range gains {
 		total += g
@@ -103,29 +176,40 @@ func newPreferences(gains []float64) preferences {
 	if !(total > 0) {
 		return nil
 	}
-	var p preferences
+	p := &preferences{guide: make([]int32, 1<<bits.Len(uint(guided*len(gains))))}
 	sum, alike := 0.0, alikeShare/float64(len(gains))
 	for _, g := range gains {
 		sum += alike + float64((1-alikeShare)*(g/total))
-		p = append(p, sum)
+		p.cumulative = append(p.cumulative, sum)
+	}
+	for i := range p.guide {
+		at, _ := slices.BinarySearch(p.cumulative, float64(i)/float64(len(p.guide)))
+		p.guide[i] = int32(at)
 	}
 	return p
 }
 
-// draw returns the column at u, uniform in [0, 1).
-func (p preferences) draw(u float64) int32 {
-	at, _ := slices.BinarySearch(p, u)
-	return int32(min(at, len(p)-1))
+// guided is the number of parts of a guide for each column, or more: a search then takes a step or
+// two.
+const guided = 2
+
+// draw returns the first column whose cumulative probability is u or more, which is uniform in [0, 1).
+func (p *preferences) draw(u float64) int32 {
+	at := int(p.guide[int(u*float64(len(p.guide)))])
+	for at < len(p.cumulative)-1 && p.cumulative[at] < u {
+		at++
+	}
+	return int32(min(at, len(p.cumulative)-1))
 }
 
 // drawer draws the columns of one node after the other, each of them at most once.
 type drawer struct {
-	prefer preferences
+	prefer *preferences
 	order  []int32 // columns, of which the first are those of the node
 	drawn  set     // those of the node, with preferences
 }
 
-func newDrawer(columns int, prefer preferences) drawer {
+func newDrawer(columns int, prefer *preferences) drawer {
 	d := drawer{prefer: prefer, order: make([]int32, columns)}
 	if prefer != nil {
 		d.drawn = make(set, columns/64+1)

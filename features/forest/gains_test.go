@@ -3,6 +3,7 @@ package forest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -60,11 +61,35 @@ func TestGainsAreFallsOfTheSquaredError(t *testing.T) {
 				}
 			}
 		}
-		for j, got := range f.Gains(s, from) {
+		for j, got := range f.Gains(s, from, leavesOf(f, s)) {
 			if w := max(0, want[j]); !(math.Abs(got-w) <= 1e-8*(1+w)) {
 				t.Errorf("%s: column %d gains %v, want %v", name, j, got, w)
 			}
 		}
+	}
+}
+
+// target sets y to the targets of a row: of classes, one for each.
+func (s *Sample) target(y []float64, row int) {
+	if s.Classes == 0 {
+		copy(y, s.Targets[row*len(y):])
+		return
+	}
+	clear(y)
+	y[int(s.Targets[row])] = 1
+}
+
+// leavesOf returns the leaf of each row of s in a tree, counted in it.
+func leavesOf(f *Forest, s Sample) func(tree int) []uint16 {
+	n := len(s.Weights)
+	all := make([]int32, n*f.Trees())
+	f.Leaf(all, s.X)
+	return func(tree int) (leaves []uint16) {
+		first, _ := f.Tree(tree)
+		for _, leaf := range all[tree*n : (tree+1)*n] {
+			leaves = append(leaves, uint16(int(leaf)-first))
+		}
+		return leaves
 	}
 }
 
@@ -87,7 +112,8 @@ func TestColumnsOfNoiseGainNothing(t *testing.T) {
 		}
 		first := s
 		first.X, first.Targets, first.Weights = s.X[:rows/2*dim], s.Targets[:rows/2], s.Weights[:rows/2]
-		gains := Grow(first, 50, 1).Gains(s, rows/2)
+		grown := Grow(first, 50, 1)
+		gains := grown.Gains(s, rows/2, leavesOf(grown, s))
 		noise := 0.0
 		for j, g := range gains {
 			if j != 3 && j != 11 {
@@ -122,7 +148,12 @@ func TestPreferredColumnsAreDrawnMoreOften(t *testing.T) {
 	const draws = 100_000
 	count := make([]float64, len(gains))
 	for range draws {
-		count[p.draw(rng.Float64())]++
+		u := rng.Float64()
+		column := p.draw(u)
+		if first, _ := slices.BinarySearch(p.cumulative, u); int(column) != min(first, len(gains)-1) {
+			t.Fatalf("%v draws column %d, want %d", u, column, first)
+		}
+		count[column]++
 	}
 	for j, g := range gains {
 		want := draws * (alikeShare/10 + (1-alikeShare)*g/8)

@@ -24,6 +24,9 @@ type Sample struct {
 	// Gains is nil, or how much each column matters, see Forest.Gains: columns that matter more are
 	// drawn more often. Fewer columns then do at a node.
 	Gains []float64
+
+	// Shared is nil, or what samples of the same rows and weights share.
+	Shared *Shared
 }
 
 // minLeafRows is the number of rows of the sample in a leaf, or more. Chosen by trial,
@@ -123,7 +126,7 @@ type growth struct {
 	classes []int32
 	kinds   int // classes, or targets
 	draws   int // thresholds in a column at a node
-	prefer  preferences
+	prefer  *preferences
 
 	low, high []float32   // value of the rows in each column
 	twoValued []bool      // columns without another value
@@ -133,24 +136,42 @@ type growth struct {
 }
 
 func newGrowth(s Sample) *growth {
-	g := &growth{weights: s.Weights, kinds: s.kinds(), draws: max(1, s.Thresholds), prefer: newPreferences(s.Gains)}
-	n := len(s.Weights)
-	g.columns = make([][]float32, s.Dim)
-	for j := range g.columns {
-		g.columns[j] = make([]float32, n)
-		for i := range g.columns[j] {
-			g.columns[j][i] = s.X[i*s.Dim+j]
-		}
-	}
-	g.alike = true
+	g := &growth{weights: s.Weights, kinds: s.kinds(), draws: max(1, s.Thresholds), prefer: newPreferences(s.Gains), alike: true}
 	for i, w := range s.Weights {
 		if w > 0 {
 			g.rows = append(g.rows, int32(i))
 			g.alike = g.alike && w == 1
 		}
 	}
+	if s.Classes > 0 {
+		for _, y := range s.Targets {
+			g.classes = append(g.classes, int32(y))
+		}
+	} else {
+		g.targets = make([]float64, len(s.Weights)*g.kinds)
+		for i, w := range s.Weights {
+			for k := range g.kinds {
+				g.targets[i*g.kinds+k] = w * s.Targets[i*g.kinds+k]
+			}
+		}
+	}
+	if g.packed = g.pack(&s); g.packed == nil {
+		g.divide(&s)
+	}
+	return g
+}
+
+// divide divides the rows of s into columns, for trees that grow from values.
+func (g *growth) divide(s *Sample) {
+	g.counts = g.counted()
+	g.columns = make([][]float32, s.Dim)
 	g.low, g.high = make([]float32, s.Dim), make([]float32, s.Dim)
-	for j, column := range g.columns {
+	for j := range g.columns {
+		column := make([]float32, len(s.Weights))
+		for i := range column {
+			column[i] = s.X[i*s.Dim+j]
+		}
+		g.columns[j] = column
 		if len(g.rows) > 0 {
 			g.low[j], g.high[j] = extent(column, g.rows)
 		}
@@ -158,21 +179,6 @@ func newGrowth(s Sample) *growth {
 			return column[r] != g.low[j] && column[r] != g.high[j]
 		}))
 	}
-	if s.Classes > 0 {
-		for _, y := range s.Targets {
-			g.classes = append(g.classes, int32(y))
-		}
-		g.counts, g.packed = g.counted(), g.pack()
-		return g
-	}
-	g.targets = make([]float64, n*g.kinds)
-	for i, w := range s.Weights {
-		for k := range g.kinds {
-			g.targets[i*g.kinds+k] = w * s.Targets[i*g.kinds+k]
-		}
-	}
-	g.packed = g.pack()
-	return g
 }
 
 // worker grows trees, one after the other.

@@ -3,7 +3,6 @@ package forest
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // Trees that compare packedDraws thresholds in a column grow from whole numbers: a row has the
@@ -43,9 +42,7 @@ func (a *words) sub(b *words) {
 
 // packed is a sample, in whole numbers.
 type packed struct {
-	ranks  [][]uint16  // of the rows, in each column
-	values [][]float32 // of each rank
-	rarer  rarer
+	*Shared
 	words  []uint64 // rows × used
 	used   int      // words of a row: 1, 2 or 4
 	rows   int
@@ -61,7 +58,7 @@ type place struct{ word, shift uint8 }
 
 // pack returns the rows of g in whole numbers, or nil if they are too many, of too many kinds or
 // weighted.
-func (g *growth) pack() *packed {
+func (g *growth) pack(s *Sample) *packed {
 	n := len(g.rows)
 	if g.draws != packedDraws || !g.alike || n > mostPacked || n == 0 {
 		return nil
@@ -84,11 +81,13 @@ func (g *growth) pack() *packed {
 	} else if !p.packTargets(g) {
 		return nil
 	}
-	for _, column := range g.columns {
-		ranks, values := rank(column, g.rows)
-		p.ranks, p.values = append(p.ranks, ranks), append(p.values, values)
+	p.Shared = s.Shared
+	if p.Shared == nil {
+		p.Shared = new(Shared)
 	}
-	p.rarer = p.rarerValues()
+	if p.ranks == nil {
+		p.rank(s, g.rows)
+	}
 	return p
 }
 
@@ -134,21 +133,6 @@ func (p *packed) packTargets(g *growth) bool {
 func (p *packed) put(row, field int, v uint64) {
 	at := p.places[field]
 	p.words[row*p.used+int(at.word)] |= v << at.shift
-}
-
-// rank returns the ranks of the rows among the values of a column.
-func rank(column []float32, rows []int32) (ranks []uint16, values []float32) {
-	for _, r := range rows {
-		values = append(values, column[r])
-	}
-	slices.Sort(values)
-	values = slices.Compact(values)
-	ranks = make([]uint16, len(rows))
-	for i, r := range rows {
-		at, _ := slices.BinarySearch(values, column[r])
-		ranks[i] = uint16(at)
-	}
-	return ranks, slices.Clip(values)
 }
 
 // threshold returns the value of a column above which rows go right, that is those of a larger

@@ -8,18 +8,18 @@ type rarer struct {
 	rank    []uint16 // the rarer one, of each column
 }
 
-func (p *packed) rarerValues() rarer {
-	r := rarer{rank: make([]uint16, len(p.ranks)), first: make([]int32, 1, p.rows+1)}
+func (p *Shared) rarerValues(rows int) rarer {
+	r := rarer{rank: make([]uint16, len(p.ranks)), first: make([]int32, 1, rows+1)}
 	for j, ranks := range p.ranks {
 		ones := 0
 		for _, rank := range ranks {
 			ones += int(rank)
 		}
-		if len(p.values[j]) == 2 && 2*ones <= p.rows {
+		if len(p.values[j]) == 2 && 2*ones <= rows {
 			r.rank[j] = 1
 		}
 	}
-	for i := range p.rows {
+	for i := range rows {
 		for j, ranks := range p.ranks {
 			if len(p.values[j]) == 2 && ranks[i] == r.rank[j] {
 				r.columns = append(r.columns, int32(j))

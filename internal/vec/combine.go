@@ -57,10 +57,9 @@ func Towards(to, from []float64, share float64) {
 // sum is so small that it is not a number above 0, stays as it is.
 func AdaGrad(coef, squares, z []float64, rate, slope float64) {
 	coef, squares = coef[:len(z)], squares[:len(z)]
-	if len(z) >= 4 && adagradVectors(coef, squares, z, rate, slope) {
-		return
-	}
-	for i, v := range z {
+	done := adagradVectors(coef, squares, z, rate, slope)
+	coef, squares = coef[done:], squares[done:]
+	for i, v := range z[done:] {
 		g := slope * v
 		if sum := squares[i] + float64(g*g); g != 0 && sum > 0 {
 			squares[i] = sum

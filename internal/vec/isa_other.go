@@ -36,7 +36,7 @@ func sumVectors(n int, x, sum []float64) bool { return false }
 
 func towardsVectors(to, from []float64, share float64) bool { return false }
 
-func adagradVectors(coef, squares, z []float64, rate, slope float64) bool { return false }
+func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) { return 0 }
 
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
 	return false

@@ -467,6 +467,11 @@ func mixRows2(rows int, k int, models int, averages int, coef *float64, average 
 //go:noescape
 func towards2(n int, share float64, to *float64, from *float64)
 
+// adagrad2 is adagrad512 for n, a multiple of 4.
+//
+//go:noescape
+func adagrad2(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+
 // addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
 //
 //go:noescape

@@ -29858,6 +29858,50 @@ end:
 	VZEROUPPER
 	RET
 
+// func adagrad2(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·adagrad2(SB), NOSPLIT, $0-48
+	PCALIGN      $0x40
+	MOVQ         n+0(FP), AX
+	MOVQ         z+24(FP), CX
+	MOVQ         squares+32(FP), DX
+	MOVQ         coef+40(FP), BX
+	MOVSD        rate+8(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        slope+16(FP), X1
+	VBROADCASTSD X1, Y1
+	VXORPD       Y2, Y2, Y2
+
+vector:
+	VMULPD    (CX), Y1, Y3
+	VMOVUPD   (DX), Y5
+	VMULPD    Y3, Y3, Y7
+	VADDPD    Y7, Y5, Y4
+	VCMPPD    $0x04, Y2, Y3, Y8
+	VCMPPD    $0x1e, Y2, Y4, Y7
+	VANDPD    Y7, Y8, Y8
+	VMOVMSKPD Y8, SI
+	TESTL     SI, SI
+	JZ        next
+	VMOVUPD   (BX), Y6
+	VBLENDVPD Y8, Y4, Y5, Y5
+	VMOVUPD   Y5, (DX)
+	VSQRTPD   Y4, Y4
+	VMULPD    Y0, Y3, Y3
+	VDIVPD    Y4, Y3, Y3
+	VSUBPD    Y3, Y6, Y3
+	VBLENDVPD Y8, Y3, Y6, Y6
+	VMOVUPD   Y6, (BX)
+
+next:
+	ADDQ $0x20, CX
+	ADDQ $0x20, DX
+	ADDQ $0x20, BX
+	SUBQ $0x04, AX
+	JNZ  vector
+	VZEROUPPER
+	RET
+
 // func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·addSlots512(SB), NOSPLIT, $0-56

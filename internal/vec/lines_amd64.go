@@ -92,15 +92,20 @@ func mixVectors(dst []float32, coef, average, shares []float64, k, models, avera
 	return true
 }
 
-// The following have AVX-512 only, with its masks.
-
-func adagradVectors(coef, squares, z []float64, rate, slope float64) bool {
-	if active.width != 16 {
-		return false
+// adagradVectors returns how many of the first numbers it has done: AVX2 has no masks.
+func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) {
+	switch n := len(z); {
+	case active.width == 16 && n > 0:
+		adagrad512(n, rate, slope, &z[0], &squares[0], &coef[0])
+		return n
+	case active.width == 8 && n >= 4:
+		adagrad2(n&^3, rate, slope, &z[0], &squares[0], &coef[0])
+		return n &^ 3
 	}
-	adagrad512(len(z), rate, slope, &z[0], &squares[0], &coef[0])
-	return true
+	return 0
 }
+
+// The following have AVX-512 only, with its masks.
 
 func addSlotsVectors(f []float64, coef []float32, columns []uint32, values []float32, mask uint32) bool {
 	if active.width != 16 {

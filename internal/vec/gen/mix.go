@@ -13,6 +13,7 @@ func mix() {
 	adagrad512()
 	mixRows2()
 	towards2()
+	adagrad2()
 }
 
 func mixRows512() {
@@ -240,6 +241,49 @@ func towards2() {
 	JG(LabelRef("vector"))
 	Label("end")
 	VMOVUPD(Y3, at(last, 0))
+	VZEROUPPER()
+	RET()
+}
+
+// adagrad2 goes past vectors that stay as they are: those of many inputs that are 0.
+func adagrad2() {
+	text("adagrad2", NOSPLIT, "func(n int, rate, slope float64, z, squares, coef *float64)")
+	Pragma("noescape")
+	Doc("adagrad2 is adagrad512 for n, a multiple of 4.")
+	n, z, squares, coef := load("n"), load("z"), load("squares"), load("coef")
+	rate, slope, zero, g, sum, before, w, p, mask := Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8
+	some := GP64()
+	Load(Param("rate"), X0)
+	VBROADCASTSD(X0, rate)
+	Load(Param("slope"), X1)
+	VBROADCASTSD(X1, slope)
+	VXORPD(zero, zero, zero)
+	Label("vector")
+	VMULPD(at(z, 0), slope, g)
+	VMOVUPD(at(squares, 0), before)
+	VMULPD(g, g, p)
+	VADDPD(p, before, sum)
+	VCMPPD(Imm(4), zero, g, mask) // not equal, or unordered
+	VCMPPD(Imm(30), zero, sum, p) // greater, ordered
+	VANDPD(p, mask, mask)
+	VMOVMSKPD(mask, some.As32())
+	TESTL(some.As32(), some.As32())
+	JZ(LabelRef("next"))
+	VMOVUPD(at(coef, 0), w)
+	VBLENDVPD(mask, sum, before, before)
+	VMOVUPD(before, at(squares, 0))
+	VSQRTPD(sum, sum)
+	VMULPD(rate, g, g)
+	VDIVPD(sum, g, g)
+	VSUBPD(g, w, g)
+	VBLENDVPD(mask, g, w, w)
+	VMOVUPD(w, at(coef, 0))
+	Label("next")
+	ADDQ(Imm(32), z)
+	ADDQ(Imm(32), squares)
+	ADDQ(Imm(32), coef)
+	SUBQ(Imm(4), n)
+	JNZ(LabelRef("vector"))
 	VZEROUPPER()
 	RET()
 }

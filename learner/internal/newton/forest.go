@@ -136,6 +136,9 @@ func (l *leaves) arrive(at, i int) {
 	}
 }
 
+// leavesOf returns the leaves of the rows of the window in a tree, counted in it.
+func (l *leaves) leavesOf(tree int) []uint16 { return l.of[tree*windowRows : (tree+1)*windowRows] }
+
 // serveLeaves has predictions made with the coefficients as they are, for the shares of a
 // mixture. What it takes of a leaf is computed when a row falls into it.
 func (w *newton) serveLeaves(mix []float64) {

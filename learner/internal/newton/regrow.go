@@ -50,7 +50,8 @@ func (w *newton) regrow(before, rows int) {
 			w.discardForest()
 			return
 		case r.again && w.shares():
-			labels, rest := w.guided(w.sample()), w.guided(w.rest())
+			shared := new(forest.Shared)
+			labels, rest := w.guided(w.sample(), shared), w.guided(w.rest(), shared)
 			n, seed := w.Options.Forest, w.Options.Seed+uint64(r.rows)
 			ofRest := int(regrowthRest * float64(n))
 			w.replace(forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1)))
@@ -61,9 +62,10 @@ func (w *newton) regrow(before, rows int) {
 
 // guided returns a sample of the window for trees that grow again. The rows that have come since
 // the present trees grew, about half of them, tell which columns matter.
-func (w *newton) guided(s forest.Sample) forest.Sample {
+func (w *newton) guided(s forest.Sample, shared *forest.Shared) forest.Sample {
+	s.Shared = shared
 	s.Thresholds = regrowthThresholds
-	s.Gains = w.forest.trees.Gains(s, w.window.rows/2)
+	s.Gains = w.forest.trees.Gains(s, w.window.rows/2, w.forest.leavesOf)
 	return s
 }
 

@@ -59,7 +59,8 @@ type Tally struct {
 type valueCount struct {
 	missing  int64
 	distinct map[float64]struct{}
-	more     bool // there may be more of them
+	counted  float64 // the last one of them; many columns are 0 in most rows
+	more     bool    // there may be more of them
 
 	// In the first identifierRows rows.
 	last   float64
@@ -99,8 +100,8 @@ func (t *Tally) Add(x []float64) {
 		c := &t.columns[j]
 		if math.IsNaN(v) {
 			c.missing++
-		} else if t.Rows <= distinctRows && !c.more {
-			c.distinct[v] = struct{}{}
+		} else if t.Rows <= distinctRows && !c.more && (v != c.counted || len(c.distinct) == 0) {
+			c.distinct[v], c.counted = struct{}{}, v
 			c.more = len(c.distinct) >= mostDistinct && v != math.Trunc(v)
 		}
 		if t.Rows <= identifierRows {
