@@ -84,11 +84,66 @@ func panelVectors(k int, w, x, inverse []float64) bool {
 
 // solveVectors is solveGeneric; it reports whether there are vectors.
 func solveVectors(n int, l, b []float64) bool {
-	if active.width != 16 {
+	switch active.width {
+	case 16:
+		solve512(n, &l[0], &b[0])
+	case 8:
+		solve2(n, l, b)
+	default:
 		return false
 	}
-	solve512(n, &l[0], &b[0])
 	return true
+}
+
+// solve2 is solveGeneric, eight rows at once.
+func solve2(n int, l, b []float64) {
+	var sums [8][8]float64 // of the products of each row, in the lanes of Dot
+	most := n &^ 7
+	for i := 0; i < most; i += 8 {
+		if clear(sums[:]); i > 0 {
+			rowDots2(i, n, &l[i*n], &b[0], &sums[0][0])
+		}
+		x := (*[8]float64)(b[i:])
+		for r := range x {
+			row, a := (*[8]float64)(l[(i+r)*n+i:]), &sums[r]
+			for j, v := range x[:r] {
+				a[j] += float64(row[j] * v)
+			}
+			x[r] = (x[r] - (((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])))) / row[r]
+		}
+	}
+	for i := most; i < n; i++ {
+		r := l[i*n : i*n+i+1]
+		b[i] = (b[i] - Dot(r[:i], b)) / r[i]
+	}
+	for i := n - 1; i >= most; i-- {
+		r := l[i*n : i*n+i+1]
+		b[i] /= r[i]
+		Axpy(-b[i], r[:i], b)
+	}
+	for i := most - 8; i >= 0; i -= 8 {
+		x := (*[8]float64)(b[i:])
+		for r := 7; r >= 0; r-- {
+			row := (*[8]float64)(l[(i+r)*n+i:])
+			x[r] /= row[r]
+			for j, v := range row[:r] {
+				x[j] -= float64(v * x[r])
+			}
+		}
+		if i > 0 {
+			lessRows2(i, n, &l[i*n], &x[0], &b[0])
+		}
+	}
+}
+
+// squaresVectors adds to sums the squares of the first of some rows, and returns how many.
+func squaresVectors(sums *[8][strip]float64, x []float64, rows int) int {
+	n := rows &^ 7
+	if active.width < 8 || n == 0 {
+		return 0
+	}
+	squares2(n, &x[0], &sums[0][0])
+	return n
 }
 
 // solvesVectors is solvesGeneric; it reports whether there are vectors.

@@ -16,6 +16,8 @@ func expVectors(dst, x []float64) int { return 0 }
 
 func logVectors(dst, x []float64) int { return 0 }
 
+func squaresVectors(*[8][strip]float64, []float64, int) int { return 0 }
+
 func solveVectors(int, []float64, []float64) bool { return false }
 
 func solvesVectors(int, []float64, []float64) bool { return false }

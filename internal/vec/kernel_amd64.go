@@ -237,6 +237,21 @@ func product2(dim int, x *float32, w *float32, t *float32)
 //go:noescape
 func eachDot512(rows int, n int, x *float64, w *float64, dst *float64)
 
+// squares2 is sums[i%8][c] += x[i][c]*x[i][c] for c < 8 and i < n, a multiple of 8 above 0.
+//
+//go:noescape
+func squares2(n int, x *float64, sums *float64)
+
+// rowDots2 is sums[r][j%8] += l[r*stride+j]*b[j] from 0, for r < 8 and j < n, a multiple of 8 above 0.
+//
+//go:noescape
+func rowDots2(n int, stride int, l *float64, b *float64, sums *float64)
+
+// lessRows2 is b[j] -= l[r*stride+j]*v[r] for r = 7, 6, ..., 0 and each j < n, a multiple of 8 above 0.
+//
+//go:noescape
+func lessRows2(n int, stride int, l *float64, v *float64, b *float64)
+
 // widen512 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape

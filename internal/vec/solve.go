@@ -16,6 +16,16 @@ func Cholesky(a []float64, n int) bool {
 	l := newTriangle(n)
 	defer l.release()
 	l.pack(a)
+	if !l.factor() {
+		return false
+	}
+	l.unpack(a)
+	return true
+}
+
+// factor puts the factor of a matrix in its place, and reports whether there is one.
+func (l *triangle) factor() bool {
+	n := l.n
 	for from := 0; from < n; from += side * strip {
 		end := min(from+side*strip, n)
 		for j := 0; j < end; j += strip {
@@ -30,7 +40,6 @@ func Cholesky(a []float64, n int) bool {
 			}
 		}
 	}
-	l.unpack(a)
 	return true
 }
 
@@ -46,27 +55,36 @@ func InvertCholesky(w, l []float64, n int) {
 	for j := range n {
 		f.inverse[j] = 1 / l[j*n+j]
 	}
-	last := (Panels(n, strip) - 1) * strip
-	// The columns from j on are as long as the panel that is as far from the last.
-	columns := func(j int) []float64 { return inverse.panel(last - j) }
+	inverse.invert(f)
+	for j := range n {
+		from := j &^ (strip - 1)
+		x := inverse.columns(from)[j-from:]
+		for i := j; i < n; i++ {
+			w[j*n+i] = x[(i-from)*strip]
+		}
+	}
+}
+
+// columns returns the columns from j on of an inverse, which are as long as the panel that is
+// as far from the last.
+func (t *triangle) columns(j int) []float64 {
+	return t.panel((Panels(t.n, strip)-1)*strip - j)
+}
+
+// invert sets t to the inverse of the factor f, in columns.
+func (t *triangle) invert(f *triangle) {
+	n := f.n
 	for from := 0; from < n; from += side * strip {
 		for i := from; i < n; i += strip {
 			for j := from; j <= min(i, from+(side-1)*strip); j += strip {
-				x := columns(j)
-				t := x[(i-j)*strip : (i-j+strip)*strip]
-				clear(t)
+				x := t.columns(j)
+				square := x[(i-j)*strip : (i-j+strip)*strip]
+				clear(square)
 				for m := 0; i == j && m < strip; m++ {
-					t[m*strip+m] = 1
+					square[m*strip+m] = 1
 				}
 				eliminate(f.panel(i)[j*strip:], x, i-j, f.inverse[i:])
 			}
-		}
-	}
-	for j := range n {
-		from := j &^ (strip - 1)
-		x := columns(from)[j-from:]
-		for i := j; i < n; i++ {
-			w[j*n+i] = x[(i-from)*strip]
 		}
 	}
 }

@@ -11,6 +11,9 @@ func linear() {
 	product512()
 	product2()
 	eachDot512()
+	squares2()
+	rowDots2()
+	lessRows2()
 	for _, v := range []vectors{{"512", zmm, ymm, 8}, {"2", ymm, xmm, 4}} {
 		v.widen()
 		v.dot()

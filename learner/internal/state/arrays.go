@@ -137,5 +137,8 @@ type Array struct {
 
 // Extend returns x with n more elements, of any value.
 func Extend[T any](x []T, n int) []T {
+	if c := cap(x); len(x) == 0 && n > c { // slices.Grow would copy what is in the old memory
+		return make([]T, n, max(n, c+c/4))
+	}
 	return slices.Grow(x, n)[:len(x)+n]
 }

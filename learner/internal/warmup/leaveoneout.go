@@ -10,17 +10,17 @@ import (
 // labels: it is that of a residual of target.MaxResidual.
 const maxSquaredError = target.MaxResidual * target.MaxResidual
 
-// leaveOneOut returns the mean squared leave-one-out error for the factor and its inverse.
+// leaveOneOut returns the mean squared leave-one-out error for the factor.
 func (t *tuner) leaveOneOut() float64 {
-	n, k := t.rows(), t.targets
-	diagonal := make([]float64, n)
-	for i := range n {
-		row := t.inverse[i*n+i : (i+1)*n]
-		diagonal[i] = vec.Dot(row, row)
-	}
+	n, k, diagonal := t.rows(), t.targets, t.diagonal
+	t.ridge.InverseDiagonal(diagonal)
 	if t.version >= Fourth {
 		return t.solved(diagonal)
 	}
+	if t.inverse == nil {
+		t.inverse = newMatrix(n)
+	}
+	vec.InvertCholesky(t.inverse, t.factor, n)
 	sum := 0.0
 	for c := range k {
 		for i := range n {

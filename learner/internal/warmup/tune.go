@@ -50,11 +50,13 @@ type tuner struct {
 	matrix     []float64 // lower triangle; its diagonal is set only where same reads it
 	at         int       // the width
 
-	seen    map[[2]int]float64
-	factor  []float64
-	inverse []float64
-	v       []float64
-	sides   []float64 // rows × targets that are solved for at once
+	seen     map[[2]int]float64
+	ridge    *vec.Ridge // of the matrix, with the intercept
+	diagonal []float64  // of what is factored, and then of its inverse
+	factor   []float64
+	inverse  []float64 // for versions before Fourth
+	v        []float64
+	sides    []float64 // rows × targets that are solved for at once
 }
 
 // newTuner returns a tuner for rows under column weights. A kernel that has its
@@ -64,7 +66,7 @@ func newTuner(s sample, columnWeights []float64, k kernel.Kernel) *tuner {
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
 	t.kernel = s.typical(k, columnWeights, t.squares)
 	t.squared = s.squaredScale(t.kernel, columnWeights, t.squares)
-	t.factor, t.inverse, t.v = newMatrix(n), newMatrix(n), make([]float64, n)
+	t.factor, t.v, t.diagonal = newMatrix(n), make([]float64, n), make([]float64, n)
 	return t
 }
 
@@ -74,6 +76,9 @@ func (t *tuner) release() {
 		if m != nil {
 			releaseMatrix(m)
 		}
+	}
+	if t.ridge != nil {
+		t.ridge.Release()
 	}
 	*t = tuner{}
 }
@@ -302,19 +307,15 @@ func (t *tuner) error(c tuning) float64 {
 	n := t.rows()
 	t.makeMatrix(c.width)
 	for i := range n {
-		row := t.factor[i*n : i*n+i+1]
-		for j, v := range t.matrix[i*n : i*n+i] {
-			row[j] = v + 1 // for the intercept
-		}
 		noise := float64(penalty(c.lambda) * float64(n))
 		if t.weights != nil {
 			noise /= t.weights[i]
 		}
-		row[i] = 1 + t.same(i) + noise
+		t.diagonal[i] = 1 + t.same(i) + noise
 	}
 	e := math.Inf(1)
-	if vec.Cholesky(t.factor, n) {
-		vec.InvertCholesky(t.inverse, t.factor, n)
+	if t.ridge.Factor(t.diagonal) {
+		t.ridge.Lower(t.factor)
 		e = t.leaveOneOut()
 	}
 	t.seen[key] = e
@@ -330,16 +331,33 @@ func (t *tuner) same(i int) float64 {
 	return t.matrix[i*n+i]
 }
 
-// makeMatrix makes the matrix for a width, if it is not that already.
+// makeMatrix makes the matrix for a width, and what is factored, if they are not that already.
 func (t *tuner) makeMatrix(width int) {
 	if t.at == width {
 		return
 	}
-	n, d := t.rows(), t.dim
+	n := t.rows()
 	t.at = width
 	if t.matrix == nil {
 		t.matrix = newMatrix(n)
 	}
+	t.makeKernel(width)
+	for i := range n {
+		row := t.factor[i*n : i*n+i]
+		for j, v := range t.matrix[i*n : i*n+i] {
+			row[j] = v + 1 // for the intercept
+		}
+	}
+	if t.ridge == nil {
+		t.ridge = vec.NewRidge(t.factor, n)
+	} else {
+		t.ridge.Set(t.factor)
+	}
+}
+
+// makeKernel makes the matrix for a width.
+func (t *tuner) makeKernel(width int) {
+	n, d := t.rows(), t.dim
 	if radial, ok := t.kernel.(kernel.Radial); ok && t.fixed.Blocks == 0 {
 		t.evalSquared(radial, t.squared*math.Ldexp(1, 2*width))
 		return
