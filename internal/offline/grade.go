@@ -1,6 +1,8 @@
 package offline
 
 import (
+	"math"
+
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
@@ -133,7 +135,16 @@ func (g *Grade) Error() float64 {
 func (g *Grade) Errors() (all []float64) {
 	g.flush()
 	for _, t := range g.targets {
-		all = append(all, t.squares/t.variance)
+		all = append(all, t.error(g.rows))
 	}
 	return all
+}
+
+// error returns the error of the target in n rows. It is finite, as that of a learner's
+// progress is.
+func (t *graded) error(n int64) float64 {
+	if t.variance > 0 {
+		return min(t.squares/t.variance, math.MaxFloat64)
+	}
+	return min(t.squares/float64(n), 1) // labels without variance: perfect, or as bad as no model
 }
