@@ -48,12 +48,15 @@ func (f *Forest) Tree(tree int) (from, to int) { return int(f.first[tree]), int(
 func (f *Forest) Dim() int { return f.dim }
 
 // Leaf sets dst, trees × rows, to the number of the leaf of each row of x in each tree.
-func (f *Forest) Leaf(dst []int32, x []float32) {
+func (f *Forest) Leaf(dst []int32, x []float32) { f.LeafOf(dst, x, 0, len(f.roots)) }
+
+// LeafOf is Leaf for the trees [from, to) alone.
+func (f *Forest) LeafOf(dst []int32, x []float32, from, to int) {
 	n := len(x) / f.dim
-	if len(x) != n*f.dim || len(dst) != n*len(f.roots) {
+	if len(x) != n*f.dim || len(dst) != n*(to-from) {
 		panic("forest: Leaf: slice lengths do not match")
 	}
-	for t, root := range f.roots {
+	for t, root := range f.roots[from:to] {
 		f.descend(dst[t*n:(t+1)*n], x, root)
 	}
 }

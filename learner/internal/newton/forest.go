@@ -31,10 +31,8 @@ type leaves struct {
 	diverged    []bool         // of the ensemble
 	since       []float64      // of trees that grow again: the losses of the candidates since they grew last, as newton.loss, but not decayed
 
-	scores  []float64
-	scored  []float32 // the rows that were scored last
-	numbers []int32   // and their leaves, trees × rows
-	solver  treeSolver
+	leafScores
+	solver treeSolver
 }
 
 const (
@@ -113,17 +111,6 @@ func (w *newton) plant(trees *forest.Forest) {
 // plantRows is the number of rows of the window whose leaves are found together.
 const plantRows = 64
 
-// find finds the leaves of the rows x, if they are not those that were scored last: rows
-// are learned right after they are predicted.
-func (l *leaves) find(x []float32) {
-	if l.trees == nil || slices.Equal(l.scored, x) {
-		return
-	}
-	l.scored = append(l.scored[:0], x...)
-	l.numbers = state.Extend(l.numbers[:0], len(x)/l.trees.Dim()*l.trees.Trees())
-	l.trees.Leaf(l.numbers, x)
-}
-
 // arrive notes the leaves of row i of those that were found, which is row at of the window.
 func (l *leaves) arrive(at, i int) {
 	if l.trees == nil {
@@ -174,35 +161,6 @@ func (l *leaves) serve(from, to int) {
 	size := k + own + averaged
 	vec.MixRows(l.candidates[from*size:to*size], l.coef[from*own:to*own], l.averageCoef[from*averaged:to*averaged], l.shares, k, len(l.members), l.averaged)
 	clear(l.stale[from:to])
-}
-
-// score adds to the scores f of the rows x, rows × columns, those of their leaves.
-func (l *leaves) score(f []float64, x []float32, columns int) {
-	if l.trees == nil {
-		return
-	}
-	l.find(x)
-	for _, leaf := range l.numbers {
-		if l.stale[leaf] {
-			l.serve(int(leaf), int(leaf)+1)
-		}
-	}
-	n, size := len(x)/l.trees.Dim(), len(l.candidates)/l.trees.Leaves()
-	k := size / (1 + len(l.columns))
-	l.scores = state.Extend(l.scores[:0], n*size)
-	clear(l.scores)
-	l.trees.Add(l.scores, l.numbers, l.candidates, size)
-	for i := range n {
-		from, to := l.scores[i*size:(i+1)*size], f[i*columns:(i+1)*columns]
-		for j, v := range from[:k] {
-			to[j] += v
-		}
-		for c, at := range l.columns {
-			for j, v := range from[(1+c)*k : (2+c)*k] {
-				to[at+j] += v
-			}
-		}
-	}
 }
 
 // serving returns the coefficients of the mixture, leaves × scores.

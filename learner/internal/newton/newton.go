@@ -251,7 +251,7 @@ func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	w.packed.Team = w.scratch.team
 	w.packed.Team.Resize(w.scoreCores(n))
 	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
-	w.forest.score(dst[from:], x, w.Columns())
+	w.scoreLeaves(dst[from:], x)
 	return dst
 }
 

@@ -1,0 +1,102 @@
+package newton
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// leafScores is the memory of the scores of rows by their leaves.
+type leafScores struct {
+	scores  []float64
+	scored  []float32              // the rows that were scored last
+	numbers []int32                // and their leaves, trees × rows
+	found   bool                   // they are known before the trees are asked
+	do      func(worker, task int) // asks some trees
+}
+
+const (
+	// treesPerTask is the number of trees that one core asks at a time.
+	treesPerTask = 8
+
+	// leavesPerCore is the number of leaves to find that justify another core: about a tenth of
+	// a millisecond, as most nodes are not in the cache.
+	leavesPerCore = 512
+)
+
+// leafCores returns the number of cores that the leaves of n rows justify.
+func (w *newton) leafCores(n int) int {
+	if w.alone {
+		return 1
+	}
+	return n * w.forest.trees.Trees() / leavesPerCore
+}
+
+// find finds the leaves of the rows x, if they are not those that were scored last: rows
+// are learned right after they are predicted.
+func (l *leaves) find(x []float32) {
+	if l.trees == nil || l.look(x) {
+		return
+	}
+	l.trees.Leaf(l.numbers, x)
+}
+
+// look reports whether the leaves of the rows x are known, and has memory for them.
+func (l *leaves) look(x []float32) bool {
+	if slices.Equal(l.scored, x) {
+		return true
+	}
+	l.scored = append(l.scored[:0], x...)
+	l.numbers = state.Extend(l.numbers[:0], len(x)/l.trees.Dim()*l.trees.Trees())
+	return false
+}
+
+// scoreLeaves adds to the scores f of the rows x those of their leaves. Each core finds the
+// leaves in some of the trees, and computes their candidates.
+func (w *newton) scoreLeaves(f []float64, x []float32) {
+	l, columns := &w.forest, w.Columns()
+	if l.trees == nil {
+		return
+	}
+	l.found = l.look(x)
+	if l.do == nil {
+		l.do = func(_, task int) {
+			w.forest.ask(task*treesPerTask, min((task+1)*treesPerTask, w.forest.trees.Trees()))
+		}
+	}
+	team := w.scratch.team
+	team.Resize(w.leafCores(len(x) / w.Dim))
+	team.Run(vec.Panels(l.trees.Trees(), treesPerTask), l.do)
+	n, size := len(x)/l.trees.Dim(), len(l.candidates)/l.trees.Leaves()
+	k := size / (1 + len(l.columns))
+	l.scores = state.Extend(l.scores[:0], n*size)
+	clear(l.scores)
+	l.trees.Add(l.scores, l.numbers, l.candidates, size)
+	for i := range n {
+		from, to := l.scores[i*size:(i+1)*size], f[i*columns:(i+1)*columns]
+		for j, v := range from[:k] {
+			to[j] += v
+		}
+		for c, at := range l.columns {
+			for j, v := range from[(1+c)*k : (2+c)*k] {
+				to[at+j] += v
+			}
+		}
+	}
+}
+
+// ask finds the leaves of the rows in the trees [from, to), unless they are known, and computes
+// the candidates of these leaves that are not computed yet. No two trees share a leaf.
+func (l *leaves) ask(from, to int) {
+	n := len(l.scored) / l.trees.Dim()
+	numbers := l.numbers[from*n : to*n]
+	if !l.found {
+		l.trees.LeafOf(numbers, l.scored, from, to)
+	}
+	for _, leaf := range numbers {
+		if l.stale[leaf] {
+			l.serve(int(leaf), int(leaf)+1)
+		}
+	}
+}
