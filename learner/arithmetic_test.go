@@ -21,12 +21,13 @@ var algorithmArithmetics = map[string]map[int]string{
 
 // mixtureArithmetics are likewise, of newton with a mixture.
 var mixtureArithmetics = map[int]string{
-	4: "a58db8d27204afcb0c9e3905be9f9f1b",
-	5: "1b384215a85b97af0c9e3905be9f9f1b",
-	6: "32dff88da425476b25950036eeb29ef4",
-	7: "32dff88da425476b9967c67cc3b19a65",
-	8: "74dfaa92bea6824774233163b1b604df",
-	9: "bf93ad15e75e9f738272cf748497cc92",
+	4:  "a58db8d27204afcb0c9e3905be9f9f1b",
+	5:  "1b384215a85b97af0c9e3905be9f9f1b",
+	6:  "32dff88da425476b25950036eeb29ef4",
+	7:  "32dff88da425476b9967c67cc3b19a65",
+	8:  "74dfaa92bea6824774233163b1b604df",
+	9:  "bf93ad15e75e9f738272cf748497cc92",
+	10: "bf93ad15e75e9f738272cf748497cc92",
 }
 
 // intervalArithmetics are likewise, of newton with intervals.
@@ -96,6 +97,7 @@ var sparseArithmetics = map[int]string{
 	8:  "36bae1c2dfade2780b27b6b62b46fbc7",
 	9:  "36bae1c2dfade2780b27b6b62b46fbc7",
 	10: "8cd5daaf7867b35c233d788754186345",
+	11: "8cd5daaf7867b35c233d788754186345",
 }
 
 // TestArithmeticOfSparseRowsHasAVersion learns enough rows for the windows of the machines to be
