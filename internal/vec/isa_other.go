@@ -36,6 +36,8 @@ func sumVectors(n int, x, sum []float64) bool { return false }
 
 func towardsVectors(to, from []float64, share float64) bool { return false }
 
+func leavesVectors(_ []LeafSums, _, _ []uint16, _, _, _, _ []Pair) bool { return false }
+
 func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) { return 0 }
 
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {

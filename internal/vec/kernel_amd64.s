@@ -29318,6 +29318,42 @@ next:
 	VZEROUPPER
 	RET
 
+// func leafSums2(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
+// Requires: AVX
+TEXT ·leafSums2(SB), NOSPLIT, $0-64
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    leaf+8(FP), CX
+	MOVQ    last+16(FP), DX
+	MOVQ    step+24(FP), BX
+	MOVQ    change+32(FP), SI
+	MOVQ    gradient+40(FP), DI
+	MOVQ    curvature+48(FP), R8
+	MOVQ    sums+56(FP), R9
+	XORQ    R10, R10
+
+row:
+	MOVWLZX (CX), R11
+	MOVWLZX (DX), R12
+	SHLQ    $0x05, R11
+	SHLQ    $0x04, R12
+	VMOVUPD (SI)(R10*8), X0
+	VADDPD  (BX)(R12*1), X0, X0
+	VMOVUPD X0, (SI)(R10*8)
+	VMOVUPD (R8)(R10*8), X1
+	VMULPD  X0, X1, X2
+	VADDPD  (DI)(R10*8), X2, X2
+	VADDPD  (R9)(R11*1), X2, X2
+	VADDPD  16(R9)(R11*1), X1, X1
+	VMOVUPD X2, (R9)(R11*1)
+	VMOVUPD X1, 16(R9)(R11*1)
+	ADDQ    $0x02, CX
+	ADDQ    $0x02, DX
+	ADDQ    $0x02, R10
+	DECQ    AX
+	JNZ     row
+	RET
+
 // func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·addSlots512(SB), NOSPLIT, $0-56

@@ -105,6 +105,14 @@ func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) 
 	return 0
 }
 
+// leavesVectors has two scores in a vector, on AVX-512 as well.
+func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) bool {
+	if active.width > 0 {
+		leafSums2(len(leaf), &leaf[0], &last[0], &step[0][0], &change[0][0], &gradient[0][0], &curvature[0][0], &sums[0].Slope[0])
+	}
+	return active.width > 0
+}
+
 // The following have AVX-512 only, with its masks.
 
 func addSlotsVectors(f []float64, coef []float32, columns []uint32, values []float32, mask uint32) bool {
