@@ -28,6 +28,8 @@ func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curv
 	return false
 }
 
+func majorantVectors(int, []float64, []float64, *[7]float64, []float64) bool { return false }
+
 func curvatureVectors(n int, d, curvature, share, dst []float64) bool { return false }
 
 func stepVectors(n int, f, d, shift, size []float64) bool { return false }

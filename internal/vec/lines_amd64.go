@@ -35,6 +35,16 @@ func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curv
 	return active.width > 0
 }
 
+func majorantVectors(n int, g, share []float64, table *[7]float64, curvature []float64) bool {
+	switch active.width {
+	case 16:
+		linesMajorant512(n, &g[0], &share[0], &table[0], &curvature[0])
+	case 8:
+		linesMajorant2(n, &g[0], &share[0], &table[0], &curvature[0])
+	}
+	return active.width > 0
+}
+
 func curvatureVectors(n int, d, curvature, share, dst []float64) bool {
 	switch active.width {
 	case 16:

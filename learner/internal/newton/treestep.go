@@ -127,7 +127,11 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 		clear(workers[k/perWorker].gradient)
 		clear(workers[k/perWorker].curvature)
 	}
-	h, probabilities := w.curvature(), w.Head.Probabilities()
+	h := w.curvature()
+	floor := h // of losses that are no logarithm of probabilities
+	if w.Head.Probabilities() {
+		floor = majorantFloor
+	}
 	for r := range panels {
 		from := r * vec.Lanes
 		if !g.active[m*panels+r] {
@@ -140,19 +144,16 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 		lines, rows := s.lines, min(vec.Lanes, n-from)
 		w.lossGradient(lines, w.window.f[(r*e+m)*k*vec.Lanes:(r*e+m+1)*k*vec.Lanes], r, rows, s)
 		share := g.share[m*panels*vec.Lanes+from:][:vec.Lanes]
+		s.g = state.Extend(s.g[:0], len(lines))
+		vec.MajorantLines(lines, share, target.MaxResidual, h, floor, s.g)
 		for c := range k {
-			t, j := workers[c/perWorker], c%perWorker
+			t, j, line := workers[c/perWorker], c%perWorker, c*vec.Lanes
 			gradient, curvature := t.gradient[from:from+vec.Lanes], t.curvature[from:from+vec.Lanes]
-			for i, v := range lines[c*vec.Lanes : (c+1)*vec.Lanes] {
-				if gradient[i][j], curvature[i][j] = 0, 0; share[i] == 0 {
-					continue
-				}
-				bound := h
-				if probabilities {
-					bound = majorant(math.Abs(v), h)
-				}
-				gradient[i][j] = float64(share[i] * max(-target.MaxResidual, min(target.MaxResidual, v)))
-				curvature[i][j] = float64(share[i] * bound)
+			for i, v := range lines[line : line+vec.Lanes] {
+				gradient[i][j] = v
+			}
+			for i, v := range s.g[line : line+vec.Lanes] {
+				curvature[i][j] = v
 			}
 		}
 	}
@@ -232,13 +233,7 @@ func (t *treeWorker) sum(leaf, last []uint16, leaves int) {
 	vec.SumLeaves(t.sums, leaf, last, t.step, t.change, t.gradient, t.curvature)
 }
 
-// majorant returns the curvature of a parabola above the logarithmic loss, from where its
-// gradient in a score is ±q, and at most bound: about that of Jaakkola and Jordan (2000),
-// tanh(u/2)/2u at the logarithm u of the odds, times 2 if all of several scores change.
-func majorant(q, bound float64) float64 {
-	return min(bound, float64(bound*math.Sqrt(2*math.Sqrt(max(0, q*(1-q)))))+majorantFloor)
-}
-
-// majorantFloor keeps the parabola above the loss of rows that are all but certain.
-// Chosen by trial.
+// majorantFloor keeps the parabolas above the loss of rows that are all but certain. That of
+// vec.MajorantLines is about the one of Jaakkola and Jordan (2000), tanh(u/2)/2u at the logarithm u
+// of the odds, times 2 if all of several scores change. Chosen by trial.
 const majorantFloor = 0.02
