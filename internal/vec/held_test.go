@@ -112,6 +112,21 @@ func TestLinesAreLoopsOverRows(t *testing.T) {
 				stepped[at] = f[at] - shift[l] - float64(size[l]*d[at])
 			}
 		}
+		unit, above, aboveC := slices.Clone(f), make([]float64, n*Lanes), make([]float64, n*Lanes)
+		for at := range unit {
+			special := []float64{0, math.Copysign(0, -1), 1, -1, 1 - 1e-16, 1e300}
+			if unit[at] /= 9; r.IntN(3) == 0 {
+				unit[at] = special[r.IntN(len(special))]
+			}
+			if share[at%Lanes] == 0 {
+				unit[at] = math.NaN()
+			}
+			if i := at % Lanes; share[i] != 0 {
+				u := math.Abs(unit[at])
+				above[at] = share[i] * max(-2, min(2, unit[at]))
+				aboveC[at] = share[i] * min(0.5, float64(0.5*math.Sqrt(2*math.Sqrt(max(0, u*(1-u)))))+0.02)
+			}
+		}
 		lines := append(slices.Clone(f), make([]float64, len(sums)*Lanes-len(f))...)
 		for l := range sums {
 			sums[l] = float64(l)
@@ -138,6 +153,10 @@ func TestLinesAreLoopsOverRows(t *testing.T) {
 			if !slices.Equal(gotF, factors) {
 				t.Errorf("%s, %d lines: the factors differ", name, n)
 			}
+			copy(got, unit)
+			MajorantLines(got, share, 2, 0.5, 0.02, gotC)
+			check("gradients below parabolas", got, above)
+			check("parabolas above losses", gotC, aboveC)
 			CurvatureLines(got, d, curvature, share)
 			check("weighted squares", got, q)
 			copy(got, f)

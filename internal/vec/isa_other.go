@@ -30,6 +30,8 @@ func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curv
 	return false
 }
 
+func majorantVectors(int, []float64, []float64, *[7]float64, []float64) bool { return false }
+
 func curvatureVectors(n int, d, curvature, share, dst []float64) bool { return false }
 
 func stepVectors(n int, f, d, shift, size []float64) bool { return false }
@@ -37,6 +39,8 @@ func stepVectors(n int, f, d, shift, size []float64) bool { return false }
 func sumVectors(n int, x, sum []float64) bool { return false }
 
 func towardsVectors(to, from []float64, share float64) bool { return false }
+
+func leavesVectors(_ []LeafSums, _, _ []uint16, _, _, _, _ []Pair) bool { return false }
 
 func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) { return 0 }
 

@@ -404,6 +404,16 @@ func linesShares512(n int, e *float64)
 //go:noescape
 func linesGradient512(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
 
+// linesMajorant512 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,
+//
+//	q = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))
+//	curvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)
+//
+// and elsewhere both are 0.
+//
+//go:noescape
+func linesMajorant512(n int, d *float64, share *float64, table *float64, curvature *float64)
+
 // linesCurvature512 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
 //
 //go:noescape
@@ -436,6 +446,16 @@ func linesShares2(n int, e *float64)
 //
 //go:noescape
 func linesGradient2(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
+
+// linesMajorant2 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,
+//
+//	q = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))
+//	curvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)
+//
+// and elsewhere both are 0.
+//
+//go:noescape
+func linesMajorant2(n int, d *float64, share *float64, table *float64, curvature *float64)
 
 // linesCurvature2 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
 //
@@ -486,6 +506,14 @@ func towards2(n int, share float64, to *float64, from *float64)
 //
 //go:noescape
 func adagrad2(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
+
+// leafSums2 is, for i = 0, 1, ..., n-1 and j < 2, with the sums of two slopes and two Hessians for each leaf,
+//
+//	change[i][j] += step[last[i]][j]
+//	sums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][2+j] += curvature[i][j]
+//
+//go:noescape
+func leafSums2(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
 
 // addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
 //

@@ -64,6 +64,29 @@ func GradientLines(g, share, divisor []float64, most float64, c Parabola, curvat
 	}
 }
 
+// MajorantLines multiplies the lines g, bounded by ±most, by the shares of the rows. It sets
+// curvature to the shares times that of a parabola above the logarithmic loss from where its
+// gradient is ±q: min(bound, bound √(2√(q(1-q))) + floor). Both are 0 where the share is.
+func MajorantLines(g, share []float64, most, bound, floor float64, curvature []float64) {
+	n := lines(g, curvature)
+	if n == 0 {
+		return
+	}
+	_ = share[Lanes-1]
+	table := [7]float64{most, -most, bound, floor, 1, 2, math.Float64frombits(1<<63 - 1)}
+	if majorantVectors(n, g, share, &table, curvature) {
+		return
+	}
+	for at, v := range g {
+		if g[at], curvature[at] = 0, 0; share[at%Lanes] != 0 {
+			q := math.Abs(v)
+			root := math.Sqrt(2 * math.Sqrt(max(0, q*(1-q))))
+			g[at] = share[at%Lanes] * max(-most, min(most, v))
+			curvature[at] = share[at%Lanes] * min(bound, float64(bound*root)+floor)
+		}
+	}
+}
+
 // CurvatureLines sets the lines dst to share * (curvature * d²).
 func CurvatureLines(dst, d, curvature, share []float64) {
 	n := lines(d, dst)

@@ -35,6 +35,16 @@ func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curv
 	return active.width > 0
 }
 
+func majorantVectors(n int, g, share []float64, table *[7]float64, curvature []float64) bool {
+	switch active.width {
+	case 16:
+		linesMajorant512(n, &g[0], &share[0], &table[0], &curvature[0])
+	case 8:
+		linesMajorant2(n, &g[0], &share[0], &table[0], &curvature[0])
+	}
+	return active.width > 0
+}
+
 func curvatureVectors(n int, d, curvature, share, dst []float64) bool {
 	switch active.width {
 	case 16:
@@ -103,6 +113,14 @@ func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) 
 		return n &^ 3
 	}
 	return 0
+}
+
+// leavesVectors has two scores in a vector, on AVX-512 as well.
+func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) bool {
+	if active.width > 0 {
+		leafSums2(len(leaf), &leaf[0], &last[0], &step[0][0], &change[0][0], &gradient[0][0], &curvature[0][0], &sums[0].Slope[0])
+	}
+	return active.width > 0
 }
 
 // The following have AVX-512 only, with its masks.

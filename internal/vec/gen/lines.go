@@ -12,6 +12,7 @@ func lines() {
 		v.linesShift()
 		v.linesShares()
 		v.linesGradient()
+		v.linesMajorant()
 		v.linesCurvature()
 		v.linesStep()
 		v.linesSum()
@@ -139,6 +140,62 @@ func (v vectors) linesGradient() {
 	ADDQ(I32(line), g)
 	ADDQ(I32(line), curvature)
 	ADDQ(I32(line/2), factors)
+	countdown(n, "line")
+	VZEROUPPER()
+	RET()
+}
+
+// linesMajorant has the bounds and constants in a table, see vec.MajorantLines.
+func (v vectors) linesMajorant() {
+	text("linesMajorant"+v.name, NOSPLIT, "func(n int, d, share, table, curvature *float64)")
+	Pragma("noescape")
+	Doc("linesMajorant"+v.name+" is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,",
+		"",
+		"\tq = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))",
+		"\tcurvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)",
+		"",
+		"and elsewhere both are 0.")
+	n, g, share, table, curvature := load("n"), load("d"), load("share"), load("table"), load("curvature")
+	w := v.wide
+	most, least, bound, floor, one, two, sign, zero := w[8], w[9], w[10], w[11], w[12], w[13], w[14], w[15]
+	for i, z := range []VecPhysical{most, least, bound, floor, one, two, sign} {
+		VBROADCASTSD(at(table, 8*i), z)
+	}
+	VXORPD(zero, zero, zero)
+	Label("line")
+	for i := range lanes / v.n {
+		a, p, q, r := w[4*(i%2)], w[4*(i%2)+1], w[4*(i%2)+2], w[4*(i%2)+3]
+		VMOVUPD(at(g, 8*v.n*i), a)
+		VMOVUPD(at(share, 8*v.n*i), r)
+		VANDPD(sign, a, p)
+		VSUBPD(p, one, q)
+		VMULPD(q, p, p)
+		VMAXPD(p, zero, p)
+		VSQRTPD(p, p)
+		VMULPD(two, p, p)
+		VSQRTPD(p, p)
+		VMULPD(bound, p, p)
+		VADDPD(floor, p, p)
+		VMINPD(p, bound, p)
+		VMINPD(a, most, a)
+		VMAXPD(a, least, a)
+		const notEqual = 4
+		if v.n == 8 {
+			VCMPPD(Imm(notEqual), zero, r, K1)
+			VMULPD_Z(r, a, K1, a)
+			VMULPD_Z(r, p, K1, p)
+		} else {
+			VCMPPD(Imm(notEqual), zero, r, q)
+			VMULPD(r, a, a)
+			VMULPD(r, p, p)
+			VANDPD(q, a, a)
+			VANDPD(q, p, p)
+		}
+		VMOVUPD(a, at(g, 8*v.n*i))
+		VMOVUPD(p, at(curvature, 8*v.n*i))
+	}
+	ADDQ(I32(line), g)
+	ADDQ(I32(line), curvature)
 	countdown(n, "line")
 	VZEROUPPER()
 	RET()

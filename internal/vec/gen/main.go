@@ -117,6 +117,7 @@ func main() {
 	held()
 	lines()
 	mix()
+	leafSums2()
 	slots()
 	hadamard()
 	logs512()

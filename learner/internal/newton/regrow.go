@@ -5,7 +5,6 @@ import (
 
 	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -166,16 +165,20 @@ func (w *newton) judgeFromHere() {
 // replaceSome replaces the trees [from, to) for member c of those with leaves.
 func (w *newton) replaceSome(old *leaves, c, from, to int) {
 	l, n, k, own := &w.forest, w.window.rows, w.Head.Scores(), len(w.forest.members)
-	workers := l.solver.workers[c*k : (c+1)*k]
+	workers := l.solver.workersOf(c, k)
 	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
 	penalty := w.leafPenalties(c).trees
-	for j, t := range workers {
+	for number, t := range workers {
+		j := number * perWorker
+		scores := min(perWorker, k-j)
 		t.begin(n)
 		for tree := from; tree < to; tree++ {
 			first, end := old.trees.Tree(tree)
-			t.step = state.Extend(t.step[:0], end-first)
+			t.rest(end - first)
 			for i := range t.step {
-				t.step[i] = -old.coef[((first+i)*own+c)*k+j]
+				for s, u := range old.coef[((first+i)*own+c)*k+j:][:scores] {
+					t.step[i][s] = -u
+				}
 			}
 			before := old.of[tree*windowRows : tree*windowRows+n]
 			first, end = l.trees.Tree(tree)

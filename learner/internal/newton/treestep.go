@@ -16,15 +16,16 @@ type treeSolver struct {
 	do      func(worker, task int) // the step of one of them
 }
 
-// treeWorker changes the trees for one score of one member.
+// treeWorker changes the trees for two scores of one member, or for the last one alone: the numbers
+// of the second are 0 then.
 type treeWorker struct {
-	gradient, curvature, change []float64 // of each row of the window, in whole panels
-	sums                        []leafSums
-	step                        []float64 // of each leaf of a tree
+	gradient, curvature, change []vec.Pair // of each row of the window, in whole panels
+	sums                        []vec.LeafSums
+	step                        []vec.Pair // of each leaf of a tree
 }
 
-// leafSums are those of the rows of a leaf.
-type leafSums struct{ slope, hessian float64 }
+// perWorker is the number of scores of a treeWorker.
+const perWorker = 2
 
 // stepForest changes the next trees, and those of pairs. All rows have the parabola that
 // majorises the loss where it is now: in it, a tree's Hessian is diagonal, and its minimum
@@ -73,7 +74,7 @@ func (w *newton) treeAt(i, count int) int {
 
 // prepare has memory for that many members with a number of scores each.
 func (s *treeSolver) prepare(members, scores int) {
-	for len(s.workers) < members*scores {
+	for len(s.workers) < members*vec.Panels(scores, perWorker) {
 		s.workers = append(s.workers, new(treeWorker))
 	}
 	for len(s.panels) < members {
@@ -81,13 +82,19 @@ func (s *treeSolver) prepare(members, scores int) {
 	}
 }
 
+// workersOf returns those of member c of those with leaves.
+func (s *treeSolver) workersOf(c, scores int) []*treeWorker {
+	n := vec.Panels(scores, perWorker)
+	return s.workers[c*n : (c+1)*n]
+}
+
 // stepMember changes the trees for member c of those with leaves.
 func (w *newton) stepMember(c, count int) {
 	l, k := &w.forest, w.Head.Scores()
-	workers := l.solver.workers[c*k : (c+1)*k]
+	workers := l.solver.workersOf(c, k)
 	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
-	for j := range workers {
-		w.stepTrees(c, j, count)
+	for i, t := range workers {
+		w.stepTrees(t, c, i*perWorker, count)
 	}
 	w.changeScores(c, workers)
 }
@@ -96,11 +103,12 @@ func (w *newton) stepMember(c, count int) {
 // with leaves.
 func (w *newton) changeScores(c int, workers []*treeWorker) {
 	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], w.window.rows
-	for j, t := range workers {
+	for j := range k {
+		change := workers[j/perWorker].change
 		for from := 0; from < n; from += vec.Lanes {
 			f := w.window.f[place(from, m*k+j, e*k):]
-			for i, d := range t.change[from:min(from+vec.Lanes, n)] {
-				f[i] += d
+			for i, d := range change[from:min(from+vec.Lanes, n)] {
+				f[i] += d[j%perWorker]
 			}
 		}
 	}
@@ -115,7 +123,15 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 	for _, t := range workers {
 		t.gradient, t.curvature = state.Extend(t.gradient[:0], panels*vec.Lanes), state.Extend(t.curvature[:0], panels*vec.Lanes)
 	}
-	h, probabilities := w.curvature(), w.Head.Probabilities()
+	if k%perWorker != 0 {
+		clear(workers[k/perWorker].gradient)
+		clear(workers[k/perWorker].curvature)
+	}
+	h := w.curvature()
+	floor := h // of losses that are no logarithm of probabilities
+	if w.Head.Probabilities() {
+		floor = majorantFloor
+	}
 	for r := range panels {
 		from := r * vec.Lanes
 		if !g.active[m*panels+r] {
@@ -128,27 +144,24 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 		lines, rows := s.lines, min(vec.Lanes, n-from)
 		w.lossGradient(lines, w.window.f[(r*e+m)*k*vec.Lanes:(r*e+m+1)*k*vec.Lanes], r, rows, s)
 		share := g.share[m*panels*vec.Lanes+from:][:vec.Lanes]
-		for j, t := range workers {
+		s.g = state.Extend(s.g[:0], len(lines))
+		vec.MajorantLines(lines, share, target.MaxResidual, h, floor, s.g)
+		for c := range k {
+			t, j, line := workers[c/perWorker], c%perWorker, c*vec.Lanes
 			gradient, curvature := t.gradient[from:from+vec.Lanes], t.curvature[from:from+vec.Lanes]
-			for i, v := range lines[j*vec.Lanes : (j+1)*vec.Lanes] {
-				if gradient[i], curvature[i] = 0, 0; share[i] == 0 {
-					continue
-				}
-				bound := h
-				if probabilities {
-					bound = majorant(math.Abs(v), h)
-				}
-				gradient[i] = float64(share[i] * max(-target.MaxResidual, min(target.MaxResidual, v)))
-				curvature[i] = float64(share[i] * bound)
+			for i, v := range lines[line : line+vec.Lanes] {
+				gradient[i][j] = v
+			}
+			for i, v := range s.g[line : line+vec.Lanes] {
+				curvature[i][j] = v
 			}
 		}
 	}
 }
 
-// stepTrees changes the trees for score j of member c of those with leaves.
-func (w *newton) stepTrees(c, j, count int) {
-	l, n, k := &w.forest, w.window.rows, w.Head.Scores()
-	t := l.solver.workers[c*k+j]
+// stepTrees changes the trees for the scores from the number j on of member c of those with leaves.
+func (w *newton) stepTrees(t *treeWorker, c, j, count int) {
+	l, n := &w.forest, w.window.rows
 	penalties := w.leafPenalties(c)
 	t.begin(n)
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
@@ -162,6 +175,10 @@ func (w *newton) stepTrees(c, j, count int) {
 		}
 		from, to := l.trees.Tree(tree)
 		leaf := l.of[tree*windowRows : tree*windowRows+n]
+		if last == nil {
+			last = leaf
+			t.rest(to - from)
+		}
 		t.sum(leaf, last, to-from)
 		w.stepLeaves(t, c, j, from, penalty)
 		last = leaf
@@ -172,15 +189,18 @@ func (w *newton) stepTrees(c, j, count int) {
 // stepLeaves takes the step of the leaves from the number from on whose sums t has.
 func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
-	t.step = state.Extend(t.step[:0], len(t.sums))
-	for i, sums := range t.sums {
-		u := &l.coef[((from+i)*own+c)*k+j]
-		d := -(sums.slope + float64(penalty*(*u))) / (sums.hessian + penalty)
-		if !(math.Abs(*u+d) < engine.MaxCoefficient/10) {
-			d, l.diverged[l.members[c]] = 0, true
+	t.rest(len(t.sums))
+	scores := min(perWorker, k-j)
+	for i := range t.sums {
+		sums, step, coef := &t.sums[i], &t.step[i], l.coef[((from+i)*own+c)*k+j:][:scores]
+		for s, u := range coef {
+			d := -(sums.Slope[s] + float64(penalty*u)) / (sums.Hessian[s] + penalty)
+			if !(math.Abs(u+d) < engine.MaxCoefficient/10) {
+				d, l.diverged[l.members[c]] = 0, true
+			}
+			coef[s] += d
+			step[s] = d
 		}
-		*u += d
-		t.step[i] = d
 	}
 }
 
@@ -190,45 +210,30 @@ func (t *treeWorker) begin(n int) {
 	clear(t.change)
 }
 
+// rest makes the step in that many leaves 0.
+func (t *treeWorker) rest(leaves int) {
+	t.step = state.Extend(t.step[:0], leaves)
+	clear(t.step)
+}
+
 // apply adds the step in a tree to the rows, of which leaf has the leaves.
 func (t *treeWorker) apply(leaf []uint16) {
 	for i, at := range leaf {
-		t.change[i] += t.step[at]
+		step, change := &t.step[at], &t.change[i]
+		change[0] += step[0]
+		change[1] += step[1]
 	}
 }
 
 // sum computes the sums of the leaves of a tree. The rows have changed by the step in the
-// tree before, if there was one.
+// tree before, of which last has the leaves.
 func (t *treeWorker) sum(leaf, last []uint16, leaves int) {
 	t.sums = state.Extend(t.sums[:0], leaves)
 	clear(t.sums)
-	sums := t.sums
-	g, c, d := t.gradient[:len(leaf)], t.curvature[:len(leaf)], t.change[:len(leaf)]
-	if last == nil {
-		for i, at := range leaf {
-			s := &sums[at]
-			s.slope += g[i]
-			s.hessian += c[i]
-		}
-		return
-	}
-	last = last[:len(leaf)]
-	for i, at := range leaf {
-		now := d[i] + t.step[last[i]]
-		d[i] = now
-		s := &sums[at]
-		s.slope += g[i] + float64(c[i]*now)
-		s.hessian += c[i]
-	}
+	vec.SumLeaves(t.sums, leaf, last, t.step, t.change, t.gradient, t.curvature)
 }
 
-// majorant returns the curvature of a parabola above the logarithmic loss, from where its
-// gradient in a score is ±q, and at most bound: about that of Jaakkola and Jordan (2000),
-// tanh(u/2)/2u at the logarithm u of the odds, times 2 if all of several scores change.
-func majorant(q, bound float64) float64 {
-	return min(bound, float64(bound*math.Sqrt(2*math.Sqrt(max(0, q*(1-q)))))+majorantFloor)
-}
-
-// majorantFloor keeps the parabola above the loss of rows that are all but certain.
-// Chosen by trial.
+// majorantFloor keeps the parabolas above the loss of rows that are all but certain. That of
+// vec.MajorantLines is about the one of Jaakkola and Jordan (2000), tanh(u/2)/2u at the logarithm u
+// of the odds, times 2 if all of several scores change. Chosen by trial.
 const majorantFloor = 0.02

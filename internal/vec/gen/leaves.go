@@ -1,0 +1,42 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// leafSums2 has the two scores of a row in a vector. Nothing is fused.
+func leafSums2() {
+	text("leafSums2", NOSPLIT, "func(n int, leaf, last *uint16, step, change, gradient, curvature, sums *float64)")
+	Pragma("noescape")
+	Doc("leafSums2 is, for i = 0, 1, ..., n-1 and j < 2, with the sums of two slopes and two Hessians for each leaf,",
+		"",
+		"\tchange[i][j] += step[last[i]][j]",
+		"\tsums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][2+j] += curvature[i][j]")
+	n, leaf, last, step := load("n"), load("leaf"), load("last"), load("step")
+	change, gradient, curvature, sums := load("change"), load("gradient"), load("curvature"), load("sums")
+	i, to, from := GP64(), GP64(), GP64()
+	XORQ(i, i)
+	row := func(base Register) Mem { return Mem{Base: base, Index: i, Scale: 8} }
+	Label("row")
+	MOVWLZX(at(leaf, 0), to.As32())
+	MOVWLZX(at(last, 0), from.As32())
+	SHLQ(Imm(5), to)
+	SHLQ(Imm(4), from)
+	VMOVUPD(row(change), X0)
+	VADDPD(Mem{Base: step, Index: from, Scale: 1}, X0, X0)
+	VMOVUPD(X0, row(change))
+	VMOVUPD(row(curvature), X1)
+	VMULPD(X0, X1, X2)
+	VADDPD(row(gradient), X2, X2)
+	VADDPD(Mem{Base: sums, Index: to, Scale: 1}, X2, X2)
+	VADDPD(Mem{Base: sums, Index: to, Scale: 1, Disp: 16}, X1, X1)
+	VMOVUPD(X2, Mem{Base: sums, Index: to, Scale: 1})
+	VMOVUPD(X1, Mem{Base: sums, Index: to, Scale: 1, Disp: 16})
+	ADDQ(Imm(2), leaf)
+	ADDQ(Imm(2), last)
+	ADDQ(Imm(2), i)
+	countdown(n, "row")
+	RET()
+}
