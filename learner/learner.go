@@ -56,6 +56,7 @@ type Learner struct {
 	ahead      weighing.Rules     // of those of the pass, too
 	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
 	inputs     *divergence.Watch  // nil without Config.Monitor
+	unwatched  bool               // it has not seen the inputs of the pass that is learned
 	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
 	early      *warmup.Scaler     // of the mixture's members before the first fit
 	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
@@ -141,6 +142,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		l.mixture.Commit()
 	}
 	l.weighing.Set(&l.ahead)
+	l.unwatched = l.inputs != nil
 	for i := range p.rows {
 		if to := p.keeping[i]; to != nil {
 			l.keepBaselines(to, p, i)
@@ -151,12 +153,18 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 			s.Changed, s.Drift = changed || s.Changed, drift|s.Drift
 		}
 	}
-	if l.inputs != nil {
-		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
-	}
+	l.watch(p)
 	p.learned = true
 	s.Labelled, s.Step = l.examples(), l.steps()
 	return s
+}
+
+// watch has the monitor of the inputs see those of p, unless it has.
+func (l *Learner) watch(p *PredictedBatch) {
+	if l.unwatched {
+		l.unwatched = false
+		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
+	}
 }
 
 func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) }

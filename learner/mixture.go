@@ -147,7 +147,10 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	case due && l.fit == nil: // members have little to learn
 		l.mixture.Learn(&l.head)
 	case due:
-		l.team.Go(func() { l.mixture.Learn(&l.head) })
+		l.team.Go(func() {
+			l.mixture.Learn(&l.head)
+			l.watch(p)
+		})
 	}
 	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {
 		l.setEarly(n)

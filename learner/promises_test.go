@@ -404,11 +404,11 @@ func TestCoresDoNotMatter(t *testing.T) {
 		s.config.BlockSize, s.config.MaxFeatures = 32, 128
 		all = append(all, s)
 	}
-	// The members of a mixture learn beside the algorithm, and averages are divided.
+	// The members of a mixture learn beside the algorithm, and the monitor after them. Averages are divided.
 	eight := func(_ int, x []float64) Label {
 		return Label{Task: Classification, Class: min(7, int(math.Abs(3*x[0]+2*x[1])))}
 	}
-	mixed := Config{Mixture: true, MaxFeatures: 512}
+	mixed := Config{Mixture: true, MaxFeatures: 512, Monitor: 250}
 	all = append(all, stream{"eight classes", mixed, 2, eight}, stream{"a number", mixed, 4, numeric})
 	for _, s := range all {
 		rows := s.rows(1200)

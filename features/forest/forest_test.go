@@ -59,6 +59,15 @@ func TestLeavesAndSumsAreThoseOfTheTrees(t *testing.T) {
 			x := s.X[:n*s.Dim]
 			leaves := make([]int32, n*f.Trees())
 			f.Leaf(leaves, x)
+			parts := make([]int32, 0, len(leaves))
+			for _, of := range [][2]int{{0, 1}, {1, 1}, {1, 6}, {6, 7}} {
+				part := make([]int32, (of[1]-of[0])*n)
+				f.LeafOf(part, x, of[0], of[1])
+				parts = append(parts, part...)
+			}
+			if !slices.Equal(parts, leaves) {
+				t.Fatalf("%s, %d rows: the leaves of some trees after the other are %d, want %d", name, n, parts, leaves)
+			}
 			const scores = 3
 			coef := make([]float32, f.Leaves()*scores)
 			for i := range coef {

@@ -13,10 +13,12 @@ import (
 )
 
 // planted returns an engine whose trees have grown and have been learned for a while.
-func planted(h target.Head) *newton {
+func planted(h target.Head) *newton { return plantedTrees(h, 5) }
+
+func plantedTrees(h target.Head, trees int) *newton {
 	const dim, minibatch = 3, 32
 	w := newEngine(engine.Problem{
-		Options: engine.Options{BlockSize: 4, MaxFeatures: 8, Minibatch: minibatch, Seed: 1, Forest: 5, Effort: rowVisitsPerExample},
+		Options: engine.Options{BlockSize: 4, MaxFeatures: 8, Minibatch: minibatch, Seed: 1, Forest: trees, Effort: rowVisitsPerExample},
 		Head:    h, Dim: dim, Prior: make([]float64, h.Scores()),
 		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-3, TopEigenvalue: 1},
 	})

@@ -71,10 +71,10 @@ func (w *newton) columnsOf(r int) int {
 // panelsPerTask is the number of panels of rows that one core takes at a time.
 const panelsPerTask = 8
 
-// workPerCore is the number of multiply-adds of a step that justify another core: a tenth of
-// a millisecond, of which it takes about half to begin. Scores are worth it from half of them
+// workPerCore is the number of multiply-adds of a step that justify another core: about 50
+// microseconds, which it takes to begin. While a window grows, it has begun for the step before. Scores are worth it from half of them
 // on, as the core computes those of other machines before.
-const workPerCore = 1 << 22
+const workPerCore = 1 << 21
 
 // workPerLeaf is the number of multiply-adds that a row takes in a tree, which finds its leaf.
 const workPerLeaf = 64
