@@ -50,8 +50,8 @@ func (r *Ridge) InverseDiagonal(dst []float64) {
 				sum[c] += float64(v * v)
 			}
 		}
-		for c := range min(strip, rows) {
-			a := func(lane int) float64 { return sums[(lane+c)%8][c] }
+		for c := range min(strip, rows) { // whose lanes begin with row from+c: their sum is the same
+			a := func(lane int) float64 { return sums[lane][c] }
 			dst[from+c] = ((a(0) + a(4)) + (a(2) + a(6))) + ((a(1) + a(5)) + (a(3) + a(7)))
 		}
 	}

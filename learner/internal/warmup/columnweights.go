@@ -70,12 +70,7 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 			releaseMatrix(kernel)
 			return Ones(s.dim)
 		}
-		for c := range k {
-			for i := range n {
-				alpha[c][i] = s.y[i*k+c]
-			}
-			vec.CholeskySolve(factor, n, alpha[c])
-		}
+		s.solve(alpha, factor)
 		squares := make([]float64, s.dim)
 		for i := 0; i < n; i += slopeRows * step {
 			slopes.add(squares, i, step, kernel, alpha, a)
@@ -93,6 +88,30 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		}
 	}
 	return a
+}
+
+// solve sets alpha to the solutions for the targets of s, with a factor.
+func (s sample) solve(alpha [][]float64, factor []float64) {
+	n, k := s.rows(), s.targets
+	if k == 1 {
+		copy(alpha[0], s.y)
+		vec.CholeskySolve(factor, n, alpha[0])
+		return
+	}
+	sides := make([]float64, n*targetsAtOnce)
+	for from := 0; from < k; from += targetsAtOnce {
+		some := alpha[from:min(k, from+targetsAtOnce)]
+		for i := range n {
+			copy(sides[i*targetsAtOnce:], s.y[i*k+from:i*k+from+len(some)])
+			clear(sides[i*targetsAtOnce+len(some) : (i+1)*targetsAtOnce])
+		}
+		vec.CholeskySolves(factor, n, sides)
+		for c, alpha := range some {
+			for i := range alpha {
+				alpha[i] = sides[i*targetsAtOnce+c]
+			}
+		}
+	}
 }
 
 // slopeRows is the number of rows whose derivatives are computed together.
@@ -120,12 +139,16 @@ func (s *slopes) add(squares []float64, from, step int, kernel []float64, alpha 
 	for c, alpha := range alpha {
 		sum := s.sum[c*slopeRows : (c+1)*slopeRows]
 		clear(sum)
-		for l, v := range alpha {
-			w := s.w[l*slopeRows:][:rows]
-			for r := range w {
-				i := from + r*step
-				w[r] = float64(kernel[max(i, l)*n+min(i, l)] * v)
-				sum[r] += w[r]
+		if step == 1 && rows == slopeRows {
+			s.weigh(sum, from, kernel, alpha)
+		} else {
+			for l, v := range alpha {
+				w := s.w[l*slopeRows:][:rows]
+				for r := range w {
+					i := from + r*step
+					w[r] = float64(kernel[max(i, l)*n+min(i, l)] * v)
+					sum[r] += w[r]
+				}
 			}
 		}
 		s.columns.Combine(s.of[c*size:(c+1)*size], s.w)
@@ -140,6 +163,29 @@ func (s *slopes) add(squares []float64, from, step int, kernel []float64, alpha 
 			}
 		}
 	}
+}
+
+// weigh sets w and adds to sum for slopeRows rows next to each other.
+func (s *slopes) weigh(sum []float64, from int, kernel, alpha []float64) {
+	n, end := s.rows(), from+slopeRows
+	sums := *(*[slopeRows]float64)(sum)
+	for l, v := range alpha[:end] {
+		w := (*[slopeRows]float64)(s.w[l*slopeRows:])
+		for r := range w {
+			i := from + r
+			w[r] = float64(kernel[max(i, l)*n+min(i, l)] * v)
+			sums[r] += w[r]
+		}
+	}
+	for l := end; l < n; l++ {
+		k, w, v := (*[slopeRows]float64)(kernel[l*n+from:]), (*[slopeRows]float64)(s.w[l*slopeRows:]), alpha[l]
+		for r, u := range k {
+			u = float64(u * v)
+			w[r] = u
+			sums[r] += u
+		}
+	}
+	copy(sum, sums[:])
 }
 
 // floored returns the weights a, each at least minColumnWeight.
