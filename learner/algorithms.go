@@ -80,11 +80,14 @@ func (c Config) PackedRows() int {
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
 // in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes, of the
 // trees that grow again beside those that they replace; and those of the factors that trees of
-// pairs need.
+// pairs need, and of lasting coefficients.
 func (c Config) ForestBytes() int {
 	bytes := c.Forest * treeBytes
 	if c.ForestRegrow {
 		bytes += c.Forest * regrownTreeBytes
+	}
+	if c.ForestLasting {
+		bytes += c.Forest * lastingTreeBytes
 	}
 	if c.ForestPairs {
 		bytes += forest.MaxPairs*treeBytes + c.MaxFeatures*newton.PairFactorBytes
@@ -99,6 +102,9 @@ const treeBytes = 32_000
 // regrownTreeBytes is that of a tree of at most 2 × 5120/3 nodes and its leaf numbers, and of
 // the coefficients of one score, 56 bytes a leaf, until a snapshot has them.
 const regrownTreeBytes = 168_000
+
+// lastingTreeBytes is that of the lasting coefficients of such a tree, 16 bytes a leaf of one score.
+const lastingTreeBytes = 28_000
 
 // parseAlgorithm returns the row of a name; "" stands for the default.
 func parseAlgorithm(name string) (*engine.Algorithm, error) {

@@ -107,6 +107,8 @@ func (c Config) checkSizes(a *engine.Algorithm) error {
 		return errors.New("trees of pairs are for a forest on trial")
 	case c.ForestRegrow && !c.ForestTrial:
 		return errors.New("trees that grow again are for a forest on trial")
+	case c.ForestLasting && !c.ForestTrial:
+		return errors.New("lasting coefficients of leaves are for a forest on trial")
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Effort < AutoEffort || c.Effort > MaxEffort:
@@ -187,9 +189,9 @@ func (c Config) WithForest(name string, refits bool) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow = trees, trial, trial, trial
+	c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow, c.ForestLasting = trees, trial, trial, trial, trial
 	if trial && (refits || !c.suitsForest()) {
-		c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow = 0, false, false, false
+		c.Forest, c.ForestTrial, c.ForestPairs, c.ForestRegrow, c.ForestLasting = 0, false, false, false, false
 	}
 	return c, nil
 }

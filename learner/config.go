@@ -26,40 +26,41 @@ type Metric = metric.Metric
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm    string  `json:"algorithm"`               // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
-	Direction    string  `json:"stepper"`                 // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
-	Kernel       string  `json:"kernel"`                  // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric       *Metric `json:"metric,omitempty"`        // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling     string  `json:"sampling"`                // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
-	Task         Task    `json:"task"`                    // Auto (default): the loss or else the first label decides
-	Loss         string  `json:"loss"`                    // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize    int     `json:"width"`                   // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures  int     `json:"max_features"`            // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch    int     `json:"minibatch"`               // labelled rows in a step: the default of the algorithm
-	MaxClasses   int     `json:"max_classes"`             // 256
-	Targets      int     `json:"outputs,omitempty"`       // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda       float64 `json:"lambda"`                  // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
-	Lags         int     `json:"lags"`                    // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift      string  `json:"on_drift"`                // "none" (default), "boost", "forget" or "reset"
-	Nu           float64 `json:"nu,omitempty"`            // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
-	Costs        string  `json:"costs,omitempty"`         // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
-	Intervals    float64 `json:"intervals,omitempty"`     // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
-	Variance     bool    `json:"variance,omitempty"`      // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
-	Monitor      int     `json:"monitor,omitempty"`       // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
-	Forest       int     `json:"forest,omitempty"`        // trees whose leaves are features of newton beside the random ones, at most 4096: 0
-	ForestTrial  bool    `json:"forest_trial,omitempty"`  // discard the trees after 4,096 or 8,000 rows unless they pay, see docs/forest.md: false
-	ForestPairs  bool    `json:"forest_pairs,omitempty"`  // of a forest on trial: pairs of categories have trees of their own, where they matter: false
-	ForestRegrow bool    `json:"forest_regrow,omitempty"` // of a forest on trial: the trees grow again from 2,560 and from 5,120 rows, half of them from what the random features leave: false
-	Folds        int     `json:"folds,omitempty"`         // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
-	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
-	Warmup       int     `json:"warmup,omitempty"`        // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
-	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
-	Discard      bool    `json:"discard,omitempty"`       // members of newton that do not pay with five classes or more, or with trees, are discarded after 2,048, 4,096 or 8,000 rows, see docs/algorithms.md: false
-	Effort       int     `json:"effort,omitempty"`        // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256, with Sparse 4
-	Sparse       int     `json:"sparse,omitempty"`        // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
-	Balance      string  `json:"balance,omitempty"`       // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class
-	HalfLife     float64 `json:"half_life,omitempty"`     // seconds of event time after which an example that is learned late counts half, see Batch.SetTime: 0 (default, never)
-	Seed         uint64  `json:"seed"`                    // of the frequencies: 1
+	Algorithm     string  `json:"algorithm"`                // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
+	Direction     string  `json:"stepper"`                  // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
+	Kernel        string  `json:"kernel"`                   // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric        *Metric `json:"metric,omitempty"`         // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling      string  `json:"sampling"`                 // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
+	Task          Task    `json:"task"`                     // Auto (default): the loss or else the first label decides
+	Loss          string  `json:"loss"`                     // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize     int     `json:"width"`                    // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures   int     `json:"max_features"`             // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch     int     `json:"minibatch"`                // labelled rows in a step: the default of the algorithm
+	MaxClasses    int     `json:"max_classes"`              // 256
+	Targets       int     `json:"outputs,omitempty"`        // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda        float64 `json:"lambda"`                   // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
+	Lags          int     `json:"lags"`                     // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift       string  `json:"on_drift"`                 // "none" (default), "boost", "forget" or "reset"
+	Nu            float64 `json:"nu,omitempty"`             // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
+	Costs         string  `json:"costs,omitempty"`          // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals     float64 `json:"intervals,omitempty"`      // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Variance      bool    `json:"variance,omitempty"`       // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
+	Monitor       int     `json:"monitor,omitempty"`        // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
+	Forest        int     `json:"forest,omitempty"`         // trees whose leaves are features of newton beside the random ones, at most 4096: 0
+	ForestTrial   bool    `json:"forest_trial,omitempty"`   // discard the trees after 4,096 or 8,000 rows unless they pay, see docs/forest.md: false
+	ForestPairs   bool    `json:"forest_pairs,omitempty"`   // of a forest on trial: pairs of categories have trees of their own, where they matter: false
+	ForestLasting bool    `json:"forest_lasting,omitempty"` // of a forest on trial, for numbers: leaves also learn what the mixture leaves of all rows since the trees grew: false
+	ForestRegrow  bool    `json:"forest_regrow,omitempty"`  // of a forest on trial: the trees grow again from 2,560 and from 5,120 rows, half of them from what the random features leave: false
+	Folds         int     `json:"folds,omitempty"`          // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
+	NormalScores  bool    `json:"normal_scores,omitempty"`  // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
+	Warmup        int     `json:"warmup,omitempty"`         // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
+	Mixture       bool    `json:"mixture,omitempty"`        // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
+	Discard       bool    `json:"discard,omitempty"`        // members of newton that do not pay with five classes or more, or with trees, are discarded after 2,048, 4,096 or 8,000 rows, see docs/algorithms.md: false
+	Effort        int     `json:"effort,omitempty"`         // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): 256, with Sparse 4
+	Sparse        int     `json:"sparse,omitempty"`         // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
+	Balance       string  `json:"balance,omitempty"`        // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class
+	HalfLife      float64 `json:"half_life,omitempty"`      // seconds of event time after which an example that is learned late counts half, see Batch.SetTime: 0 (default, never)
+	Seed          uint64  `json:"seed"`                     // of the frequencies: 1
 	Steps
 }
 
@@ -236,7 +237,7 @@ func (c Config) NamedCosts() []string {
 func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, ForestTrial: c.ForestTrial, ForestPairs: c.ForestPairs, ForestRegrow: c.ForestRegrow, Effort: c.effort(), Lean: c.Mixture, Discard: c.Discard,
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, ForestTrial: c.ForestTrial, ForestPairs: c.ForestPairs, ForestRegrow: c.ForestRegrow, ForestLasting: c.ForestLasting, Effort: c.effort(), Lean: c.Mixture, Discard: c.Discard,
 		Steps: engine.Steps(c.Steps),
 	}
 }

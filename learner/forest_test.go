@@ -125,7 +125,7 @@ func TestForestOfANameSuitsTheModel(t *testing.T) {
 		{Config{Mixture: true, Sparse: 12}, "auto", false, 0, false},
 	} {
 		got, err := test.config.WithForest(test.name, test.refits)
-		if err != nil || got.Forest != test.trees || got.ForestTrial != test.trial || got.ForestPairs != test.trial || got.ForestRegrow != test.trial {
+		if err != nil || got.Forest != test.trees || got.ForestTrial != test.trial || got.ForestPairs != test.trial || got.ForestRegrow != test.trial || got.ForestLasting != test.trial {
 			t.Errorf("%+v, %s, refits %v: %d trees, trial %v, %v", test.config, test.name, test.refits, got.Forest, got.ForestTrial, err)
 		}
 	}
@@ -136,6 +136,9 @@ func TestForestOfANameSuitsTheModel(t *testing.T) {
 	}
 	if _, err := (Config{ForestTrial: true}).Effective(); err == nil {
 		t.Error("a trial without trees: no error")
+	}
+	if _, err := (Config{Forest: 10, ForestLasting: true}).Effective(); err == nil {
+		t.Error("lasting coefficients without a trial: no error")
 	}
 	if _, err := (Config{Forest: 10, ForestRegrow: true}).Effective(); err == nil {
 		t.Error("trees that grow again without a trial: no error")

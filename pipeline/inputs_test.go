@@ -79,7 +79,7 @@ func TestModelKeepsWhatWasChosenForIt(t *testing.T) {
 		"normal scores": func(is bool) learner.Config { return learner.Config{NormalScores: is} },
 		"forest": func(is bool) learner.Config {
 			if is {
-				return learner.Config{Forest: 100, ForestTrial: true, ForestPairs: true, ForestRegrow: true}
+				return learner.Config{Forest: 100, ForestTrial: true, ForestPairs: true, ForestRegrow: true, ForestLasting: true}
 			}
 			return learner.Config{}
 		},

@@ -137,7 +137,7 @@ func TestTheLimitIsThatOfTheModelInTheLog(t *testing.T) {
 		return last
 	}
 	auto := cfg
-	auto.Learner.Forest, auto.Learner.ForestTrial, auto.Learner.ForestPairs, auto.Learner.ForestRegrow, auto.AutoForest = 100, true, true, true, true
+	auto.Learner.Forest, auto.Learner.ForestTrial, auto.Learner.ForestPairs, auto.Learner.ForestRegrow, auto.Learner.ForestLasting, auto.AutoForest = 100, true, true, true, true, true
 	if got, want := limit(auto), limit(cfg); got != want {
 		t.Errorf("a model without trees has a limit of %d bytes, want %d", got, want)
 	}

@@ -79,7 +79,7 @@ func (c *Config) keepChoices(l learner.Config) {
 	c.Learner.Warmup, c.Learner.Discard = l.Warmup, l.Discard
 	c.Learner = c.Learner.KeepEffort(l)
 	if c.AutoForest {
-		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs, c.Learner.ForestRegrow = l.Forest, l.ForestTrial, l.ForestPairs, l.ForestRegrow
+		c.Learner.Forest, c.Learner.ForestTrial, c.Learner.ForestPairs, c.Learner.ForestRegrow, c.Learner.ForestLasting = l.Forest, l.ForestTrial, l.ForestPairs, l.ForestRegrow, l.ForestLasting
 	}
 	if c.AutoScores {
 		c.Learner.NormalScores = l.NormalScores

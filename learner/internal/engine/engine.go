@@ -72,23 +72,24 @@ func (p *Problem) Bank() *features.Bank {
 
 // Options are what an engine needs of the Learner's configuration.
 type Options struct {
-	BlockSize    int // random features in a block
-	MaxFeatures  int
-	Minibatch    int
-	Lambda       float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
-	Seed         uint64
-	Sampling     features.Sampling
-	Forest       int    // trees whose leaves are features, too
-	ForestTrial  bool   // whether the trees are discarded unless they pay
-	ForestPairs  bool   // whether pairs of categories have trees, too; of a forest on trial alone
-	ForestRegrow bool   // whether the trees grow again from more rows; of a forest on trial alone
-	Discard      bool   // of newton: discard members that do not pay
-	Effort       int    // of algorithms that have one; AutoEffort: chosen by the first rows
-	Lean         bool   // take fewer steps, with fewer Gram matrices, in the first rows
-	Warming      bool   // the model starts again with the last fit of the warm-up
-	Frugal       bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
-	Plain        bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
-	Direction    string // direction of a step, see package descent
+	BlockSize     int // random features in a block
+	MaxFeatures   int
+	Minibatch     int
+	Lambda        float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
+	Seed          uint64
+	Sampling      features.Sampling
+	Forest        int    // trees whose leaves are features, too
+	ForestTrial   bool   // whether the trees are discarded unless they pay
+	ForestPairs   bool   // whether pairs of categories have trees, too; of a forest on trial alone
+	ForestRegrow  bool   // whether the trees grow again from more rows; of a forest on trial alone
+	ForestLasting bool   // whether leaves learn what the mixture leaves of all rows, too; of a forest on trial alone
+	Discard       bool   // of newton: discard members that do not pay
+	Effort        int    // of algorithms that have one; AutoEffort: chosen by the first rows
+	Lean          bool   // take fewer steps, with fewer Gram matrices, in the first rows
+	Warming       bool   // the model starts again with the last fit of the warm-up
+	Frugal        bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
+	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
+	Direction     string // direction of a step, see package descent
 	Steps
 }
 

@@ -73,7 +73,7 @@ func limited(p engine.Problem) engine.Problem {
 	o := &p.Options
 	o.BlockSize = min(o.BlockSize, blockSize)
 	o.MaxFeatures = min(o.MaxFeatures, Features)
-	o.Minibatch, o.Forest = 32, 0
+	o.Minibatch, o.Forest, o.ForestLasting = 32, 0, false
 	p.Team = nil // the other engine's
 	return p
 }

@@ -29,7 +29,8 @@ type leaves struct {
 	columns     []int          // of the scores of each candidate
 	next        int            // tree to change
 	diverged    []bool         // of the ensemble
-	since       []float64      // of trees that grow again: the losses of the candidates since they grew last, as newton.loss, but not decayed
+	lasting     lasting
+	since       []float64 // of trees that grow again: the losses of the candidates since they grew last, as newton.loss, but not decayed
 
 	leafScores
 	solver treeSolver
@@ -86,6 +87,7 @@ func (w *newton) grow() {
 	k, l := w.Head.Scores(), &w.forest
 	l.coef = make([]float64, l.trees.Leaves()*len(l.members)*k)
 	l.averageCoef = make([]float64, l.trees.Leaves()*l.averaged*k)
+	w.beginLasting()
 	w.judgeFromHere()
 }
 
@@ -97,7 +99,7 @@ func (w *newton) plant(trees *forest.Forest) {
 	if trees == nil {
 		return
 	}
-	w.plantPairs(trees.Trees() - w.Options.Forest)
+	w.plantPairs(max(0, trees.Trees()-w.Options.Forest))
 	l.of = make([]uint16, trees.Trees()*windowRows)
 	for from := 0; from < w.window.rows; from += plantRows {
 		rows := min(plantRows, w.window.rows-from)
@@ -157,9 +159,14 @@ func (w *newton) serveLeaves(mix []float64) {
 // serve computes the candidates of the leaves [from, to), if they are not yet.
 func (l *leaves) serve(from, to int) {
 	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
-	k := own / len(l.members)
-	size := k + own + averaged
-	vec.MixRows(l.candidates[from*size:to*size], l.coef[from*own:to*own], l.averageCoef[from*averaged:to*averaged], l.shares, k, len(l.members), l.averaged)
+	size := len(l.candidates) / l.trees.Leaves()
+	k := size - own - averaged
+	if len(l.members) == 0 {
+		clear(l.candidates[from*size : to*size])
+	} else {
+		vec.MixRows(l.candidates[from*size:to*size], l.coef[from*own:to*own], l.averageCoef[from*averaged:to*averaged], l.shares, k, len(l.members), l.averaged)
+	}
+	l.lasting.serve(l.candidates, from, to, size)
 	clear(l.stale[from:to])
 }
 
@@ -202,7 +209,7 @@ func (l *leaves) widen(h target.Head, from int) {
 // reset clears the coefficients of a member.
 func (l *leaves) reset(m int) {
 	l.diverged[m] = false
-	if l.trees == nil {
+	if l.trees == nil || len(l.members) == 0 {
 		return
 	}
 	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
@@ -246,9 +253,14 @@ func (l *leaves) save(a *state.Arrays) {
 		return
 	}
 	n := l.trees.Leaves()
+	if len(l.members) == 0 {
+		l.lasting.save(a, n)
+		return
+	}
 	state.Put(a, "forest.next", 1, []int64{int64(l.next)})
 	state.Put(a, "forest.w", len(l.coef)/n, l.coef)
 	state.Put(a, "forest.averages.w", len(l.averageCoef)/n, l.averageCoef)
+	l.lasting.save(a, n)
 	if len(l.since) > 0 {
 		state.Put(a, "forest.since", 1, l.since)
 	}
@@ -256,14 +268,27 @@ func (l *leaves) save(a *state.Arrays) {
 
 func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	pairs := v.Forest.Trees() - w.Options.Forest
+	if alone := min(w.Options.Forest, lastingTrees); len(w.forest.members) == 0 && v.Forest != nil && v.Forest.Trees() == alone {
+		pairs = 0
+	}
 	s.Require(v.Forest == nil || (pairs == 0 || w.Options.ForestPairs && pairs > 0 && pairs <= forest.MaxPairs) && v.Forest.Dim() == w.Dim, "the forest has %d trees, configured are %d", v.Forest.Trees(), w.Options.Forest)
 	if s.Err != nil || v.Forest == nil {
 		return
 	}
 	l, k, n := &w.forest, w.Head.Scores(), v.Forest.Leaves()
+	if len(l.members) == 0 {
+		l.lasting.load(s, n, k)
+		if s.Err == nil {
+			w.plant(v.Forest)
+		}
+		return
+	}
 	next := state.Take[int64](s, "forest.next", 1, 1)
 	l.coef = state.Take[float64](s, "forest.w", n, len(l.members)*k)
 	l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
+	if w.Options.ForestLasting && w.Head.Task == target.Regression {
+		l.lasting.load(s, n, k)
+	}
 	if w.Options.ForestRegrow && pairs == 0 {
 		l.since = state.Take[float64](s, "forest.since", len(w.loss), 1)
 	}

@@ -266,6 +266,7 @@ func (w *newton) Serving() engine.Served {
 
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
+	w.learnLasting(p)
 	w.learnTrackers(p)
 	w.changed = changes{blocks: w.changed.blocks[:0]}
 	before := w.window.rows

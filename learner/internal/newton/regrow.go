@@ -45,18 +45,23 @@ func (w *newton) regrow(before, rows int) {
 	for _, r := range regrowths {
 		switch {
 		case before >= r.rows || r.rows > rows:
-		case !w.pays(w.forest.since, r.share):
-			w.discardForest()
+		case len(w.forest.members) == 0 || !w.pays(w.forest.since, r.share):
+			w.keepLasting(r)
 			return
 		case r.again && w.shares():
-			shared := new(forest.Shared)
-			labels, rest := w.guided(w.sample(), shared), w.guided(w.rest(), shared)
-			n, seed := w.Options.Forest, w.Options.Seed+uint64(r.rows)
-			ofRest := int(regrowthRest * float64(n))
-			w.replace(forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1)))
+			w.replace(w.regrown(r.rows, w.Options.Forest))
 			return
 		}
 	}
+}
+
+// regrown returns n trees that grow again at some rows of the window.
+func (w *newton) regrown(rows, n int) *forest.Forest {
+	shared := new(forest.Shared)
+	labels, rest := w.guided(w.sample(), shared), w.guided(w.rest(), shared)
+	seed := w.Options.Seed + uint64(rows)
+	ofRest := int(regrowthRest * float64(n))
+	return forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1))
 }
 
 // guided returns a sample of the window for trees that grow again. The rows that have come since
@@ -129,6 +134,7 @@ func (w *newton) replace(trees *forest.Forest) {
 	old := leaves{trees: l.trees, of: l.of, coef: l.coef}
 	l.scored = l.scored[:0]
 	w.plant(trees)
+	w.beginLasting()
 	own := len(l.members)
 	l.coef = make([]float64, trees.Leaves()*own*k)
 	l.averageCoef = make([]float64, trees.Leaves()*l.averaged*k)

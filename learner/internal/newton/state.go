@@ -26,6 +26,13 @@ func (w *newton) Save(a *state.Arrays) {
 	k, e, v := w.Head.Scores(), len(w.members), &w.window
 	w.trackers.save(a)
 	state.Put(a, "newton", fields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
+	if w.Options.ForestLasting {
+		kept := int64(0)
+		if w.forest.trees != nil && len(w.forest.members) == 0 {
+			kept = 1
+		}
+		state.Put(a, "lasting.alone", 1, []int64{kept})
+	}
 	if w.discarding {
 		state.Put(a, "members.discarded", 1, []int64{w.discarded})
 	}
@@ -62,7 +69,15 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	n := counters[fieldRows]
-	w.loadPlan(s, n, v.Forest != nil)
+	alone := []int64{0}
+	if w.Options.ForestLasting {
+		alone = state.Take[int64](s, "lasting.alone", 1, 1)
+		if s.Err != nil {
+			return
+		}
+		s.Require(alone[0] == 0 || alone[0] == 1 && v.Forest != nil && w.Head.Task == target.Regression && n >= growRows, "the trees are alone: %d", alone[0])
+	}
+	w.loadPlan(s, n, v.Forest != nil && alone[0] == 0)
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)

@@ -36,7 +36,7 @@ const perWorker = 2
 // times that of v. The shares of the rows are those of the step in random features.
 func (w *newton) stepForest() {
 	l, k := &w.forest, w.Head.Scores()
-	if l.trees == nil {
+	if l.trees == nil || len(l.members) == 0 {
 		return
 	}
 	own, s := len(l.members), &l.solver

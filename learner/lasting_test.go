@@ -1,0 +1,66 @@
+package learner
+
+import (
+	"math"
+	"testing"
+)
+
+// Trees of which leaves last lower the error of numbers, and stay without members where these do
+// not pay. A Learner that is restored continues to the same bits, which are pinned.
+func TestLeavesLast(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		label      func(x []float64) Label
+		share      float64 // of the error without, at most
+		alone      int     // rows from which on the trees have no members
+	}{
+		{"jumps", "c58b04e624e366ce", corners, 1.01, math.MaxInt},
+		{"smooth", "0b440e0b8cdf2ca1", func(x []float64) Label {
+			return Label{Task: Regression, Value: math.Sin(2*x[0]) + x[1]*x[2]}
+		}, 0.99, 3584},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b, lasts, at := trialRows(6, test.label), onTrial, 0
+			lasts.ForestRegrow = true
+			plain := newLearner(t, lasts)
+			lasts.ForestLasting = true
+			l, restored := newLearner(t, lasts), newLearner(t, lasts)
+			for _, n := range []int{1200, 1300, 2500, 2600, 3700, 5100, 5200, 7100, 7300, 8100} {
+				learn(plain, b.Slice(at, n), 500)
+				learn(l, b.Slice(at, n), 500)
+				learn(restored, b.Slice(at, n), 333)
+				if got, want := hash(restored.State()), hash(l.State()); got != want {
+					t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
+				}
+				if got := aloneIn(l.State()); got != (n > test.alone) {
+					t.Errorf("row %d: the trees are alone: %v", n, got)
+				}
+				if n > 1250 && !hasForest(l.State()) {
+					t.Errorf("row %d: the trees are discarded", n)
+				}
+				var err error
+				if restored, err = restore(lasts, l.State()); err != nil {
+					t.Fatalf("row %d: %v", n, err)
+				}
+				at = n
+			}
+			if got := hash(l.State()); got != test.want {
+				t.Errorf("the state's hash is %s, want %s", got, test.want)
+			}
+			if with, without := l.Progress().Latest.Model.Error, plain.Progress().Latest.Model.Error; !(with < test.share*without) {
+				t.Errorf("the error of the last rows is %v, and %v if leaves do not last", with, without)
+			}
+		})
+	}
+}
+
+// aloneIn reports whether the trees of a State have no members.
+func aloneIn(s State) bool {
+	for _, a := range s.Resuming {
+		if a.Name == "lasting.alone" {
+			return a.Data.([]int64)[0] == 1
+		}
+	}
+	return false
+}
