@@ -205,6 +205,31 @@ func (v *lasting) serve(candidates []float32, from, to, size int) {
 	}
 }
 
+// saveAlone writes whether the trees have no members, but lasting coefficients alone.
+func (w *newton) saveAlone(a *state.Arrays) {
+	if !w.Options.ForestLasting {
+		return
+	}
+	alone := int64(0)
+	if w.forest.trees != nil && len(w.forest.members) == 0 {
+		alone = 1
+	}
+	state.Put(a, "lasting.alone", 1, []int64{alone})
+}
+
+// loadAlone reads what saveAlone wrote, of a window of some rows and a model with trees or not.
+func (w *newton) loadAlone(s *state.Reader, rows int64, trees bool) bool {
+	if !w.Options.ForestLasting {
+		return false
+	}
+	alone := state.Take[int64](s, "lasting.alone", 1, 1)
+	if s.Err != nil {
+		return false
+	}
+	s.Require(alone[0] == 0 || alone[0] == 1 && trees && w.Head.Task == target.Regression && rows >= growRows, "the trees are alone: %d", alone[0])
+	return alone[0] == 1
+}
+
 // save writes v, of n leaves.
 func (v *lasting) save(a *state.Arrays, n int) {
 	if len(v.coef) > 0 {

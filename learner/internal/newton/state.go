@@ -26,13 +26,7 @@ func (w *newton) Save(a *state.Arrays) {
 	k, e, v := w.Head.Scores(), len(w.members), &w.window
 	w.trackers.save(a)
 	state.Put(a, "newton", fields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
-	if w.Options.ForestLasting {
-		kept := int64(0)
-		if w.forest.trees != nil && len(w.forest.members) == 0 {
-			kept = 1
-		}
-		state.Put(a, "lasting.alone", 1, []int64{kept})
-	}
+	w.saveAlone(a)
 	if w.discarding {
 		state.Put(a, "members.discarded", 1, []int64{w.discarded})
 	}
@@ -69,15 +63,11 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	n := counters[fieldRows]
-	alone := []int64{0}
-	if w.Options.ForestLasting {
-		alone = state.Take[int64](s, "lasting.alone", 1, 1)
-		if s.Err != nil {
-			return
-		}
-		s.Require(alone[0] == 0 || alone[0] == 1 && v.Forest != nil && w.Head.Task == target.Regression && n >= growRows, "the trees are alone: %d", alone[0])
+	alone := w.loadAlone(s, n, v.Forest != nil)
+	if s.Err != nil {
+		return
 	}
-	w.loadPlan(s, n, v.Forest != nil && alone[0] == 0)
+	w.loadPlan(s, n, v.Forest != nil && !alone)
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
@@ -116,11 +106,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	for i := range w.window.of {
 		w.window.of[i].Set(w.window.packed[i*vec.Lanes*w.Dim:], w.Dim)
 	}
-	for i := range blocks {
-		r, visits := rows[2*i], rows[2*i+1]
-		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)
-		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
-	}
+	w.loadGrams(s, rows, values, triangle)
 	for _, t := range w.window.targets {
 		s.Require(w.Head.Task == target.Regression || t >= 0 && t < float64(w.Head.Classes) && t == math.Trunc(t), "the window has class %v", t)
 	}
@@ -147,6 +133,15 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	w.trackers.share(w.Head.Task)
 	if w.loadShares(s); s.Err == nil {
 		v.Check(s, w)
+	}
+}
+
+// loadGrams has w have the Gram matrices of a State, of which each has a triangle of values.
+func (w *newton) loadGrams(s *state.Reader, rows, values []float64, triangle int) {
+	for i := range len(rows) / 2 {
+		r, visits := rows[2*i], rows[2*i+1]
+		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)
+		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
 }
 
