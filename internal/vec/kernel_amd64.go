@@ -404,16 +404,6 @@ func linesShares512(n int, e *float64)
 //go:noescape
 func linesGradient512(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
 
-// linesMajorant512 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,
-//
-//	q = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))
-//	curvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)
-//
-// and elsewhere both are 0.
-//
-//go:noescape
-func linesMajorant512(n int, d *float64, share *float64, table *float64, curvature *float64)
-
 // linesCurvature512 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
 //
 //go:noescape
@@ -447,16 +437,6 @@ func linesShares2(n int, e *float64)
 //go:noescape
 func linesGradient2(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
 
-// linesMajorant2 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,
-//
-//	q = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))
-//	curvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)
-//
-// and elsewhere both are 0.
-//
-//go:noescape
-func linesMajorant2(n int, d *float64, share *float64, table *float64, curvature *float64)
-
 // linesCurvature2 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
 //
 //go:noescape
@@ -471,6 +451,16 @@ func linesStep2(n int, f *float64, d *float64, shift *float64, size *float64)
 //
 //go:noescape
 func linesSum2(n int, x *float64, sum *float64)
+
+// linesMajorant2 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,
+//
+//	q = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))
+//	curvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)
+//
+// and elsewhere both are 0.
+//
+//go:noescape
+func linesMajorant2(n int, d *float64, share *float64, table *float64, curvature *float64)
 
 // mixRows512 is, for each row of coef, [models][k], of average, [averages][k], and of dst, [1+models+averages][k],
 // with x those of coef and average, of which there are any,

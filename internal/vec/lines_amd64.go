@@ -36,10 +36,7 @@ func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curv
 }
 
 func majorantVectors(n int, g, share []float64, table *[7]float64, curvature []float64) bool {
-	switch active.width {
-	case 16:
-		linesMajorant512(n, &g[0], &share[0], &table[0], &curvature[0])
-	case 8:
+	if active.width > 0 {
 		linesMajorant2(n, &g[0], &share[0], &table[0], &curvature[0])
 	}
 	return active.width > 0
@@ -105,7 +102,7 @@ func mixVectors(dst []float32, coef, average, shares []float64, k, models, avera
 // adagradVectors returns how many of the first numbers it has done: AVX2 has no masks.
 func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) {
 	switch n := len(z); {
-	case active.width == 16 && n > 0:
+	case active.width == 16 && n >= 4:
 		adagrad512(n, rate, slope, &z[0], &squares[0], &coef[0])
 		return n
 	case active.width == 8 && n >= 4:

@@ -12,11 +12,11 @@ func lines() {
 		v.linesShift()
 		v.linesShares()
 		v.linesGradient()
-		v.linesMajorant()
 		v.linesCurvature()
 		v.linesStep()
 		v.linesSum()
 	}
+	linesMajorant2()
 }
 
 const line = 8 * lanes // bytes
@@ -145,28 +145,29 @@ func (v vectors) linesGradient() {
 	RET()
 }
 
-// linesMajorant has the bounds and constants in a table, see vec.MajorantLines.
-func (v vectors) linesMajorant() {
-	text("linesMajorant"+v.name, NOSPLIT, "func(n int, d, share, table, curvature *float64)")
+// linesMajorant2 has the bounds and constants in a table, see vec.MajorantLines.
+func linesMajorant2() {
+	const width = 4
+	text("linesMajorant2", NOSPLIT, "func(n int, d, share, table, curvature *float64)")
 	Pragma("noescape")
-	Doc("linesMajorant"+v.name+" is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,",
+	Doc("linesMajorant2 is, for c < n and i < 32, with the numbers most, bound, floor, 1, 2 of the table, where share[i] is not 0,",
 		"",
 		"\tq = |d[c][i]|, d[c][i] = share[i] * max(-most, min(most, d[c][i]))",
 		"\tcurvature[c][i] = share[i] * min(bound, bound * sqrt(2*sqrt(max(0, q*(1-q)))) + floor)",
 		"",
 		"and elsewhere both are 0.")
 	n, g, share, table, curvature := load("n"), load("d"), load("share"), load("table"), load("curvature")
-	w := v.wide
+	w := ymm
 	most, least, bound, floor, one, two, sign, zero := w[8], w[9], w[10], w[11], w[12], w[13], w[14], w[15]
 	for i, z := range []VecPhysical{most, least, bound, floor, one, two, sign} {
 		VBROADCASTSD(at(table, 8*i), z)
 	}
 	VXORPD(zero, zero, zero)
 	Label("line")
-	for i := range lanes / v.n {
+	for i := range lanes / width {
 		a, p, q, r := w[4*(i%2)], w[4*(i%2)+1], w[4*(i%2)+2], w[4*(i%2)+3]
-		VMOVUPD(at(g, 8*v.n*i), a)
-		VMOVUPD(at(share, 8*v.n*i), r)
+		VMOVUPD(at(g, 8*width*i), a)
+		VMOVUPD(at(share, 8*width*i), r)
 		VANDPD(sign, a, p)
 		VSUBPD(p, one, q)
 		VMULPD(q, p, p)
@@ -180,19 +181,13 @@ func (v vectors) linesMajorant() {
 		VMINPD(a, most, a)
 		VMAXPD(a, least, a)
 		const notEqual = 4
-		if v.n == 8 {
-			VCMPPD(Imm(notEqual), zero, r, K1)
-			VMULPD_Z(r, a, K1, a)
-			VMULPD_Z(r, p, K1, p)
-		} else {
-			VCMPPD(Imm(notEqual), zero, r, q)
-			VMULPD(r, a, a)
-			VMULPD(r, p, p)
-			VANDPD(q, a, a)
-			VANDPD(q, p, p)
-		}
-		VMOVUPD(a, at(g, 8*v.n*i))
-		VMOVUPD(p, at(curvature, 8*v.n*i))
+		VCMPPD(Imm(notEqual), zero, r, q)
+		VMULPD(r, a, a)
+		VMULPD(r, p, p)
+		VANDPD(q, a, a)
+		VANDPD(q, p, p)
+		VMOVUPD(a, at(g, 8*width*i))
+		VMOVUPD(p, at(curvature, 8*width*i))
 	}
 	ADDQ(I32(line), g)
 	ADDQ(I32(line), curvature)
