@@ -69,8 +69,8 @@ func newGainer(s *Sample, from int) *gainer {
 	return g
 }
 
-// sum computes the sums of the nodes of a tree, whose first leaf has a number, each in the order
-// of its rows. As leaves count from left to right, those of a row tell its way.
+// sum computes the sums of the nodes of a tree, given its root and its first leaf, each in the
+// order of its rows. As leaves count from left to right, those of a row tell its way.
 func (g *gainer) sum(nodes []node, root, first int32, leaves []uint16) {
 	g.sums, g.low = slices.Grow(g.sums[:0], len(nodes))[:len(nodes)], slices.Grow(g.low[:0], len(nodes))[:len(nodes)]
 	clear(g.sums)
@@ -193,7 +193,7 @@ func newPreferences(gains []float64) *preferences {
 // two.
 const guided = 2
 
-// draw returns the first column whose cumulative probability is u or more, which is uniform in [0, 1).
+// draw returns the first column with a cumulative probability of at least u, a uniform number in [0, 1).
 func (p *preferences) draw(u float64) int32 {
 	at := int(p.guide[int(u*float64(len(p.guide)))])
 	for at < len(p.cumulative)-1 && p.cumulative[at] < u {

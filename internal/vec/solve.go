@@ -181,8 +181,7 @@ func solvesGeneric(n int, l, b []float64) {
 	}
 }
 
-// A Ridge has a symmetric matrix whose diagonal is still to be chosen, and its factor with the
-// last diagonal.
+// A Ridge factors a symmetric matrix with one diagonal after another.
 type Ridge struct{ values, factor, inverse *triangle }
 
 // NewRidge returns one with the lower triangle of a, n x n and row-major, without its diagonal.

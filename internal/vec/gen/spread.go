@@ -74,19 +74,24 @@ func spreadRun(name string, v []VecPhysical, r, width int) {
 	for _, h := range []string{"cos", "sin"} {
 		MOVQ(factors, gc)
 		MOVQ(scores, c)
-		SUBQ(Imm(2), c)
-		JL(LabelRef(h + "Last"))
-		Label(h + "Two")
-		block(2, h+"Two")
-		SUBQ(Imm(2), c)
-		JGE(LabelRef(h + "Two"))
-		Label(h + "Last")
-		ADDQ(Imm(2), c)
-		JZ(LabelRef(h + "Done"))
-		block(1, h+"One")
-		Label(h + "Done")
+		twoScores(c, h, block)
 		ADDQ(I32(4*panel*lanes), fh)
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// twoScores has block do two of c scores at a time, and one that is left.
+func twoScores(c Register, id string, block func(scores int, id string)) {
+	SUBQ(Imm(2), c)
+	JL(LabelRef(id + "Last"))
+	Label(id + "Two")
+	block(2, id+"Two")
+	SUBQ(Imm(2), c)
+	JGE(LabelRef(id + "Two"))
+	Label(id + "Last")
+	ADDQ(Imm(2), c)
+	JZ(LabelRef(id + "Done"))
+	block(1, id+"One")
+	Label(id + "Done")
 }
