@@ -58,7 +58,7 @@ type Tally struct {
 
 type valueCount struct {
 	missing  int64
-	distinct map[float64]struct{}
+	distinct values
 	counted  float64 // the last one of them; many columns are 0 in most rows
 	more     bool    // there may be more of them
 
@@ -71,7 +71,7 @@ type valueCount struct {
 // look updates what tells an identifier, with the value of a row.
 func (c *valueCount) look(row int, v float64) {
 	c.breaks = c.breaks || v != math.Trunc(v) || row > 1 && !(v > c.last)
-	c.last, c.unique = v, len(c.distinct) == row
+	c.last, c.unique = v, c.distinct.len() == row
 }
 
 // identifies reports whether the values look like identifiers: numbers that are whole and
@@ -90,9 +90,6 @@ func (c *valueCount) identifies(typ string, rows int) bool {
 func (t *Tally) Add(x []float64) {
 	if t.columns == nil {
 		t.columns = make([]valueCount, len(x))
-		for j := range t.columns {
-			t.columns[j].distinct = map[float64]struct{}{}
-		}
 	}
 	t.Rows++
 	t.take(x)
@@ -100,9 +97,10 @@ func (t *Tally) Add(x []float64) {
 		c := &t.columns[j]
 		if math.IsNaN(v) {
 			c.missing++
-		} else if t.Rows <= distinctRows && !c.more && (v != c.counted || len(c.distinct) == 0) {
-			c.distinct[v], c.counted = struct{}{}, v
-			c.more = len(c.distinct) >= mostDistinct && v != math.Trunc(v)
+		} else if t.Rows <= distinctRows && !c.more && (v != c.counted || c.distinct.len() == 0) {
+			c.distinct.add(v)
+			c.counted = v
+			c.more = c.distinct.len() >= mostDistinct && v != math.Trunc(v)
 		}
 		if t.Rows <= identifierRows {
 			c.look(t.Rows, v)
@@ -128,7 +126,7 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 			return nil
 		}
 		n := t.columns[f.At]
-		c := Report{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: len(n.distinct), more: n.more, Becomes: "number"}
+		c := Report{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: n.distinct.len(), more: n.more, Becomes: "number"}
 		if seen := becomes(f, seen); seen != "" {
 			c.Becomes = seen
 		}
