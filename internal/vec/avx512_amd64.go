@@ -34,6 +34,10 @@ func featuresSomeAVX512(dst, x, w []float32, list []uint32, dim int) {
 	featuresSome512(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
 }
 
+func fewAVX512(t, w []float32, few rowCoordinates, dim int) {
+	few512(len(t)/(Panel*Lanes), len(few), &few[0].at[0], dim, &w[0], &t[0])
+}
+
 func sumRowAVX512(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
 	const side = 8 // groups whose chains run side by side
 	size, perFeature := Panel*dim, scores

@@ -27,6 +27,55 @@ func sparse(r *rand.Rand, dim int, share float64) []float32 {
 	return x
 }
 
+// indicators returns a panel of rows that have n of the first columns each, or one more or less,
+// and another row without a number.
+func indicators(r *rand.Rand, dim, columns, n int) []float32 {
+	x := make([]float32, dim*Lanes)
+	for i := range Lanes {
+		for range max(0, n-1+r.IntN(3)) * min(1, i) {
+			x[r.IntN(columns)*Lanes+i] = float32(r.NormFloat64())
+		}
+	}
+	return x
+}
+
+// Rows with few numbers have the bits of others, whether a loop reads past the frequencies or not.
+func TestRowsOfFewNumbersHaveTheSameFeatures(t *testing.T) {
+	r := rand.New(rand.NewPCG(87, 88))
+	eachISA(func(name string) {
+		var s Scratch
+		used := false
+		for trial := range 40 {
+			const panels, scores = 9, 5 // a group and one more panel
+			dim, atEnd := 40+r.IntN(90), trial%2 == 0
+			x := guarded(t, indicators(r, dim, dim/(1+trial%3), r.IntN(12)), atEnd)
+			x[r.IntN(dim)*Lanes+1] = float32(math.Copysign(0, -1))
+			w, a := guarded(t, make([]float32, panels*Panel*dim), atEnd), make([]float32, panels*2*scores*Panel)
+			for i := range w {
+				w[i] = float32(r.NormFloat64())
+			}
+			for i := range a {
+				a[i] = float32(r.NormFloat64())
+			}
+			of := s.Coordinates(x, dim)
+			used = used || len(of.few) > 0
+			want, got := make([]float32, panels*2*Panel*Lanes), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			Features(want, x, w, dim, &s)
+			if FeaturesOf(got, x, w, dim, of, &s); !slices.Equal(got, want) {
+				t.Fatalf("%s: %d coordinates, %d numbers a row: the features differ", name, dim, len(of.few))
+			}
+			sums, wanted := make([]float64, scores*Lanes), make([]float64, scores*Lanes)
+			Sum(wanted, x, w, a, dim, scores, Lanes, &s)
+			if SumOf(sums, x, w, a, dim, scores, Lanes, of, &s); !slices.Equal(sums, wanted) {
+				t.Fatalf("%s: %d coordinates, %d numbers a row: the sums differ", name, dim, len(of.few))
+			}
+		}
+		if used != (active.few != nil) {
+			t.Errorf("%s: rows of few numbers are used: %v", name, used)
+		}
+	})
+}
+
 func TestCoordinatesOfZerosChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	eachISA(func(name string) {
@@ -103,10 +152,34 @@ func TestCoordinatesOfOtherRowsPanic(t *testing.T) {
 }
 
 func BenchmarkCoordinates(b *testing.B) {
-	const dim, panels = 123, 11
+	const dim, panels, scores = 123, 8, 5
 	r := rand.New(rand.NewPCG(85, 86))
 	w, f := make([]float32, panels*Panel*dim), make([]float32, panels*2*Panel*Lanes)
+	a, dst := make([]float32, panels*2*scores*Panel), make([]float64, scores*Lanes)
 	var s Scratch
+	few := indicators(r, dim, dim/2, 14)
+	of := s.Coordinates(few, dim)
+	b.Run("kernel=features/rows=few", func(b *testing.B) {
+		for range b.N {
+			FeaturesOf(f, few, w, dim, of, &s)
+		}
+	})
+	b.Run("kernel=sum/rows=few", func(b *testing.B) {
+		for range b.N {
+			SumOf(dst, few, w, a, dim, scores, Lanes, of, &s)
+		}
+	})
+	of.few = nil
+	b.Run("kernel=features/rows=list", func(b *testing.B) {
+		for range b.N {
+			FeaturesOf(f, few, w, dim, of, &s)
+		}
+	})
+	b.Run("kernel=sum/rows=list", func(b *testing.B) {
+		for range b.N {
+			SumOf(dst, few, w, a, dim, scores, Lanes, of, &s)
+		}
+	})
 	for _, share := range []float64{0, .5, .9} {
 		x := sparse(r, dim, share)
 		b.Run(fmt.Sprintf("kernel=list/zeros=%v", share), func(b *testing.B) {

@@ -25,6 +25,7 @@ type isa struct {
 	nonzero      func(list []uint32, x []float32, dim int) int
 	sumSome      func(dst []float64, x, w, a []float32, list []uint32, dim, scores int, s *Scratch)
 	featuresSome func(dst, x, w []float32, list []uint32, dim int)
+	few          func(t, w []float32, few rowCoordinates, dim int) // phases; nil if it would not be faster
 
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)

@@ -17,7 +17,7 @@ func native() (found []isa) {
 			name: "avx512", sum: sumAVX512, sumRow: sumRowAVX512, gradient: gradientAVX512, addChains: addChainsAVX512, features: featuresAVX512,
 			sumPhases: sumPhasesAVX512, gradientPhases: gradientPhasesAVX512, featuresPhases: featuresPhasesAVX512, hadamard: hadamardAVX512,
 			heldSum: heldSumAVX512, heldSumFew: heldSumFewAVX512, spreadSum: spreadSumAVX512,
-			nonzero: nonzeroAVX512, sumSome: sumSomeAVX512, featuresSome: featuresSomeAVX512,
+			nonzero: nonzeroAVX512, sumSome: sumSomeAVX512, featuresSome: featuresSomeAVX512, few: fewAVX512,
 			product: productAVX512, accumulate: accumulateAVX512,
 			normals: normalsAVX512, packRows: packRowsAVX512, packFrequencies: packFrequenciesAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})

@@ -9,7 +9,8 @@ type Scratch struct {
 	wide []float32 // of Gram
 	run  []float32 // features of a run and a panel of frequencies
 
-	some Coordinates
+	some   Coordinates
+	phases [Group * Lanes]float32 // of SumOf and FeaturesOf
 
 	rowFeatures [8 * 2 * Group]float32 // of eight groups
 	rowSums     [8 * 2 * 16]float32    // their chains

@@ -206,6 +206,13 @@ func rowDots512(n int, scores int, mask uint32, f *float32, coef *float32, dst *
 //go:noescape
 func rowDot512(n int, scores int, mask uint32, f *float32, coef *float32, dst *float32)
 
+// few512 makes the phases t, [panels][12][32], of 32 rows of n numbers v in the coordinates at/48, of which numbers has the uint32 at and the float32 v, [n][2][32]:
+//
+//	for k, j, i: t[j][i] = FMA(w[at[k][i]/4+j], v[k][i], t[j][i]) from 0, for k = 0, 1, ..., n-1
+//
+//go:noescape
+func few512(panels int, n int, numbers *uint32, dim int, w *float32, t *float32)
+
 // spread512 adds the rows of panels of features f, [panels][2][12][32], with the
 // factors [panels][scores][32] to the chains acc of twelve frequencies:
 //

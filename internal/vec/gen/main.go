@@ -111,6 +111,7 @@ func main() {
 	normals()
 	packing()
 	few()
+	few512()
 	spread()
 	linear()
 	solve512()

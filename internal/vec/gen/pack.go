@@ -163,21 +163,10 @@ func packRows512(limits Mem) {
 			VMOVUPS_Z(m, K1, free)
 			clamp(free, r[i])
 		}
-		for g := range 4 {
-			columns(r[4*g:4*g+4], &free)
-		}
-		shuffle := func(imm int) func(ops ...Op) {
-			return func(ops ...Op) { VSHUFF32X4(Imm(uint64(imm)), ops[0], ops[1], ops[2]) }
-		}
-		for c := range 4 {
-			interleave(shuffle(0x44), shuffle(0xee), &r[c], &r[4+c], &free)
-			interleave(shuffle(0x44), shuffle(0xee), &r[8+c], &r[12+c], &free)
-			interleave(shuffle(0x88), shuffle(0xdd), &r[c], &r[8+c], &free)
-			interleave(shuffle(0x88), shuffle(0xdd), &r[4+c], &r[12+c], &free)
-		}
-		for j := range 16 { // lanes 0, 1, 2, 3 are in rows c, 8+c, 4+c, 12+c
+		transpose16(r[:], &free)
+		for j := range 16 {
 			unless(last, j)
-			VMOVUPS(r[[]int{0, 8, 4, 12}[j/4]+j%4], at(dst, 4*lanes*j))
+			VMOVUPS(r[column16(j)], at(dst, 4*lanes*j))
 		}
 		for _, q := range p {
 			ADDQ(Imm(64), q)

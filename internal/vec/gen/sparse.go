@@ -1,0 +1,83 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// few512 has the frequencies of a panel in the lanes, and a row in each register: a row is
+// multiplied in the coordinates where it is not 0, and not where another one is not.
+func few512() {
+	text("few512", NOSPLIT, "func(panels, n int, numbers *uint32, dim int, w, t *float32)")
+	Pragma("noescape")
+	Doc("few512 makes the phases t, [panels][12][32], of 32 rows of n numbers v in the coordinates at/48, of which numbers has the uint32 at and the float32 v, [n][2][32]:",
+		"",
+		"\tfor k, j, i: t[j][i] = FMA(w[at[k][i]/4+j], v[k][i], t[j][i]) from 0, for k = 0, 1, ..., n-1")
+	panels, n, numbers := load("panels"), load("n"), load("numbers")
+	size, w, t := load("dim"), load("w"), load("t")
+	LEAQ(Mem{Base: size, Index: size, Scale: 2}, size)
+	SHLQ(Imm(4), size)
+	mask, left, p, to := GP32(), GP64(), GP64(), GP64()
+	MOVL(U32(1<<panel-1), mask)
+	KMOVW(mask, K1)
+	Label("panel")
+	for h, id := range []string{"first", "last"} {
+		r := append([]VecPhysical(nil), zmm[:16]...)
+		rest := zmm[16:31] // the last four frequencies of each row but one; a masked register takes longer
+		b := zmm[31]
+		for _, z := range zmm[:31] {
+			VPXORD(z, z, z)
+		}
+		LEAQ(at(numbers, 64*h), p)
+		MOVQ(n, left)
+		TESTQ(left, left)
+		JZ(LabelRef("none" + id))
+		Label("number" + id)
+		for i, z := range r {
+			MOVL(at(p, 4*i), to.As32())
+			VBROADCASTSS(at(p, 4*(lanes+i)), b)
+			column := Mem{Base: w, Index: to, Scale: 1}
+			if i == len(rest) {
+				VFMADD231PS(column, b, K1, z)
+				continue
+			}
+			VFMADD231PS(column, b.AsY(), z.AsY())
+			VFMADD231PS(column.Offset(32), b.AsX(), rest[i].AsX())
+		}
+		ADDQ(I32(4*2*lanes), p)
+		countdown(left, "number"+id)
+		Label("none" + id)
+		for i, x := range rest {
+			VINSERTF32X4(Imm(2), x.AsX(), r[i], r[i])
+		}
+		transpose16(r, &b)
+		for j := range panel {
+			VMOVUPS(r[column16(j)], at(t, 4*lanes*j+64*h))
+		}
+	}
+	ADDQ(size, w)
+	ADDQ(I32(4*lanes*panel), t)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+// transpose16 transposes 16 registers: column j is then in register column16(j).
+func transpose16(r []VecPhysical, free *VecPhysical) {
+	for g := range 4 {
+		columns(r[4*g:4*g+4], free)
+	}
+	shuffle := func(imm int) func(ops ...Op) {
+		return func(ops ...Op) { VSHUFF32X4(Imm(uint64(imm)), ops[0], ops[1], ops[2]) }
+	}
+	for c := range 4 {
+		interleave(shuffle(0x44), shuffle(0xee), &r[c], &r[4+c], free)
+		interleave(shuffle(0x44), shuffle(0xee), &r[8+c], &r[12+c], free)
+		interleave(shuffle(0x88), shuffle(0xdd), &r[c], &r[8+c], free)
+		interleave(shuffle(0x88), shuffle(0xdd), &r[4+c], &r[12+c], free)
+	}
+}
+
+// column16 returns the register of column j: lanes 0, 1, 2, 3 are in registers c, 8+c, 4+c, 12+c.
+func column16(j int) int { return []int{0, 8, 4, 12}[j/4] + j%4 }
