@@ -38,7 +38,22 @@ func (r *rarer) sum(dst []words, n []int32, numbers []uint16, rows []uint64, use
 	for i, number := range numbers {
 		row := rows[i*used : (i+1)*used]
 		columns := r.columns[r.first[number]:r.first[number+1]]
-		if used == maxWords {
+		switch used {
+		case 1:
+			v := row[0]
+			for _, c := range columns {
+				n[c]++
+				dst[c][0] += v
+			}
+		case 2:
+			u, v := row[0], row[1]
+			for _, c := range columns {
+				to := &dst[c]
+				n[c]++
+				to[0] += u
+				to[1] += v
+			}
+		default:
 			row := (*words)(row)
 			for _, c := range columns {
 				to := &dst[c]
@@ -47,13 +62,6 @@ func (r *rarer) sum(dst []words, n []int32, numbers []uint16, rows []uint64, use
 				to[1] += row[1]
 				to[2] += row[2]
 				to[3] += row[3]
-			}
-			continue
-		}
-		for _, c := range columns {
-			n[c]++
-			for k, v := range row {
-				dst[c][k] += v
 			}
 		}
 	}
