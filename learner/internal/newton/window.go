@@ -2,6 +2,7 @@ package newton
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -53,13 +54,13 @@ func (w *newton) push(p *engine.Minibatch) {
 		if v.rows < w.length {
 			at = v.rows
 			v.rows++
-			v.x = state.Extend(v.x, dim)
+			v.x = lengthened(v.x, dim, w.length*dim)
 			v.targets = state.Extend(v.targets, n)
 			v.weights = append(v.weights, 1)
 			if at%vec.Lanes == 0 {
-				v.f = state.Extend(v.f, own*vec.Lanes)
+				v.f = lengthened(v.f, own*vec.Lanes, w.length*own)
 				clear(v.f[at*own:])
-				v.packed = state.Extend(v.packed, dim*vec.Lanes)
+				v.packed = lengthened(v.packed, dim*vec.Lanes, w.length*dim)
 				clear(v.packed[at*dim:])
 				v.of = append(v.of, vec.Coordinates{})
 			}
@@ -80,6 +81,15 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.f[place(at, c, own)] = s
 		}
 	}
+}
+
+// lengthened returns v with n more numbers, which are undefined. It has room for twice as many,
+// but not for more than most unless it needs it: append would copy them twice as often.
+func lengthened[T any](v []T, n, most int) []T {
+	if size := len(v) + n; cap(v) < size {
+		v = slices.Grow(v, max(size, min(2*size, most))-len(v))
+	}
+	return v[:len(v)+n]
 }
 
 // setWeight sets the weight of the row at i.
