@@ -39,43 +39,6 @@ func indicators(r *rand.Rand, dim, columns, n int) []float32 {
 	return x
 }
 
-// Rows with few numbers have the bits of others, whether a loop reads past the frequencies or not.
-func TestRowsOfFewNumbersHaveTheSameFeatures(t *testing.T) {
-	r := rand.New(rand.NewPCG(87, 88))
-	eachISA(func(name string) {
-		var s Scratch
-		used := false
-		for trial := range 40 {
-			const panels, scores = 9, 5 // a group and one more panel
-			dim, atEnd := 40+r.IntN(90), trial%2 == 0
-			x := guarded(t, indicators(r, dim, dim/(1+trial%3), r.IntN(12)), atEnd)
-			x[r.IntN(dim)*Lanes+1] = float32(math.Copysign(0, -1))
-			w, a := guarded(t, make([]float32, panels*Panel*dim), atEnd), make([]float32, panels*2*scores*Panel)
-			for i := range w {
-				w[i] = float32(r.NormFloat64())
-			}
-			for i := range a {
-				a[i] = float32(r.NormFloat64())
-			}
-			of := s.Coordinates(x, dim)
-			used = used || len(of.few) > 0
-			want, got := make([]float32, panels*2*Panel*Lanes), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
-			Features(want, x, w, dim, &s)
-			if FeaturesOf(got, x, w, dim, of, &s); !slices.Equal(got, want) {
-				t.Fatalf("%s: %d coordinates, %d numbers a row: the features differ", name, dim, len(of.few))
-			}
-			sums, wanted := make([]float64, scores*Lanes), make([]float64, scores*Lanes)
-			Sum(wanted, x, w, a, dim, scores, Lanes, &s)
-			if SumOf(sums, x, w, a, dim, scores, Lanes, of, &s); !slices.Equal(sums, wanted) {
-				t.Fatalf("%s: %d coordinates, %d numbers a row: the sums differ", name, dim, len(of.few))
-			}
-		}
-		if used != (active.few != nil) {
-			t.Errorf("%s: rows of few numbers are used: %v", name, used)
-		}
-	})
-}
-
 func TestCoordinatesOfZerosChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	eachISA(func(name string) {
