@@ -81,8 +81,11 @@ func (j *job) holdGradient() {
 		if h.add == nil {
 			h.add = func(sums *[]float64) { vec.Axpy(1, *sums, h.sums) }
 		}
-		h.ordered.Begin(h.add)
+		h.ordered.Begin(1+j.goroutines(runs, hold+spread), h.add)
+		j.near = true
 		j.run((*job).holdRunTask, runs, hold+spread)
+		j.near = false
+		h.ordered.End()
 		return
 	}
 	for {
@@ -104,10 +107,10 @@ func (j *job) holdRunsTask(w *worker, _ int) {
 
 // holdRunTask is a run of rows, with its own sums.
 func (j *job) holdRunTask(w *worker, run int) {
-	sums := j.held.ordered.Take()
+	sums := j.held.ordered.Take(w.number)
 	clear(resize(sums, len(j.held.sums)))
 	j.holdRun(w, run, *sums)
-	j.held.ordered.Give(run, sums)
+	j.held.ordered.Give(w.number, run, sums)
 }
 
 // holdRun makes the features of a run of rows and adds their products to the sums.

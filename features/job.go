@@ -23,7 +23,8 @@ type job struct {
 	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
-	perTask      int // panels in a task, of rows or of frequencies
+	perTask      int  // panels in a task, of rows or of frequencies
+	near         bool // tasks are runs of rows, for Team.RunNear
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
@@ -58,6 +59,7 @@ type job struct {
 // worker is the memory of one goroutine of a job.
 type worker struct {
 	vec.Scratch
+	number      int
 	source      kernel.Source
 	x           []float32 // packed rows
 	frequencies []float32
@@ -87,7 +89,7 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		n++
 	}
 	for len(j.workers) < n {
-		w := new(worker)
+		w := &worker{number: len(j.workers)}
 		w.run = func() {
 			j.work(w)
 			j.wait.Done()
@@ -99,7 +101,11 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		if j.inTeam == nil {
 			j.inTeam = func(worker, i int) { j.task(j, j.workers[worker], i) }
 		}
-		j.team.Run(tasks, j.inTeam)
+		if j.near {
+			j.team.RunNear(tasks, 1, j.inTeam)
+		} else {
+			j.team.Run(tasks, j.inTeam)
+		}
 		return
 	}
 	j.next.Store(0)

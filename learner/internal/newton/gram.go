@@ -167,14 +167,15 @@ func (w *newton) addRuns() {
 	s := &w.scratch.gram
 	if s.do == nil {
 		s.add = func(r *gramRun) { vec.Axpy(1, r.values, s.values) }
-		s.do = func(_, task int) {
-			r := s.ordered.Take()
+		s.do = func(worker, task int) {
+			r := s.ordered.Take(worker)
 			r.values = state.Extend(r.values[:0], len(s.values))
 			clear(r.values)
 			w.sumGram(r, 0, s.runs[task]) // of the block that is held
-			s.ordered.Give(task, r)
+			s.ordered.Give(worker, task, r)
 		}
 	}
-	s.ordered.Begin(s.add)
+	s.ordered.Begin(w.scratch.team.Size(), s.add)
 	w.scratch.team.Run(len(s.runs), s.do)
+	s.ordered.End()
 }

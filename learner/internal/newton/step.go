@@ -43,7 +43,7 @@ func (w *newton) step() {
 	if s.stepRows == nil {
 		s.stepRows = w.stepRows
 	}
-	s.team.Run(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes), s.stepRows)
+	s.team.RunNear(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes), 1, s.stepRows)
 	w.resetDiverged(coef)
 	w.stepForest()
 }
