@@ -22,7 +22,7 @@ type job struct {
 	held         *Held
 	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
-	from, end    int // range of the frequencies asked for; in sums, from is the first panel
+	from, end    int  // range of the frequencies asked for; in sums, from is the first panel
 	perTask      int  // panels in a task, of rows or of frequencies
 	near         bool // tasks are runs of rows, for Team.RunNear
 
