@@ -59,7 +59,6 @@ type job struct {
 // worker is the memory of one goroutine of a job.
 type worker struct {
 	vec.Scratch
-	number      int
 	source      kernel.Source
 	x           []float32 // packed rows
 	frequencies []float32
@@ -89,7 +88,7 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		n++
 	}
 	for len(j.workers) < n {
-		w := &worker{number: len(j.workers)}
+		w := new(worker)
 		w.run = func() {
 			j.work(w)
 			j.wait.Done()
