@@ -17,14 +17,14 @@ type Held struct {
 	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
 
 	// Of a product:
-	of      []vec.Coordinates     // the caller's, of each panel of rows
-	factors []float32             // likewise, in panels
-	inUse   []int                 // scores with factors in each run of rows
-	columns int                   // of coefficients
-	sums    []float64             // of whole panels of frequencies
-	add     func(sums *[]float64) // adds those of a run of rows to them
-	ordered cores.Order[[]float64]
-	packed  []float32 // coefficients in panels of columns
+	of      []vec.Coordinates // the caller's, of each panel of rows
+	factors []float32         // likewise, in panels
+	inUse   []int             // scores with factors in each run of rows
+	columns int               // of coefficients
+	sums    []float64         // of whole panels of frequencies
+	ofRuns  []float64         // those of several runs of rows
+	from    int               // the first of these runs
+	packed  []float32         // coefficients in panels of columns
 }
 
 // perTile is the number of features of a panel of rows and one of frequencies.
@@ -69,7 +69,8 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinate
 
 // holdGradient fills the features and the sums. Where all frequencies are loaded it goes
 // through the rows once: the features of a run are still in the cache when they are
-// multiplied. Several cores have sums of their own for each run, which are added in order.
+// multiplied. Several cores have sums of their own for each run, and then each adds a part of
+// the sums of all runs, in order: the sums stay in the cache of a core.
 func (j *job) holdGradient() {
 	h, runs := j.held, len(j.held.inUse)
 	hold, spread := j.cost(j.rows, h.panels, 0), h.rows*h.panels*vec.Panel*2*j.scores
@@ -78,11 +79,15 @@ func (j *job) holdGradient() {
 			j.run((*job).holdRunsTask, 1, 0)
 			return
 		}
-		if h.add == nil {
-			h.add = func(sums *[]float64) { vec.Axpy(1, *sums, h.sums) }
+		together := max(j.goroutines(runs, hold+spread), sumsOfRuns/len(h.sums))
+		for h.from = 0; h.from < runs; h.from += together {
+			n := min(together, runs-h.from)
+			resize(&h.ofRuns, n*len(h.sums))
+			j.near = true
+			j.run((*job).holdRunTask, n, hold+spread)
+			j.near = false
+			j.run((*job).addRunsTask, vec.Panels(len(h.sums), sumsPerTask), hold+spread)
 		}
-		h.ordered.Begin(h.add)
-		j.run((*job).holdRunTask, runs, hold+spread)
 		return
 	}
 	for {
@@ -102,12 +107,25 @@ func (j *job) holdRunsTask(w *worker, _ int) {
 	}
 }
 
+// sumsOfRuns is the number of sums of several runs that are kept, if they are more than those of one for each core: 4 MB.
+// sumsPerTask is that of the sums of all rows that a core adds at a time.
+const sumsOfRuns, sumsPerTask = 4 << 20 / 8, 512
+
 // holdRunTask is a run of rows, with its own sums.
-func (j *job) holdRunTask(w *worker, run int) {
-	sums := j.held.ordered.Take()
-	clear(resize(sums, len(j.held.sums)))
-	j.holdRun(w, run, *sums)
-	j.held.ordered.Give(run, sums)
+func (j *job) holdRunTask(w *worker, i int) {
+	n := len(j.held.sums)
+	sums := j.held.ofRuns[i*n : (i+1)*n]
+	clear(sums)
+	j.holdRun(w, j.held.from+i, sums)
+}
+
+// addRunsTask adds some of the sums of runs to those of all rows.
+func (j *job) addRunsTask(_ *worker, i int) {
+	sums, runs := j.held.sums, j.held.ofRuns
+	from, to := i*sumsPerTask, min((i+1)*sumsPerTask, len(sums))
+	for at := 0; at < len(runs); at += len(sums) {
+		vec.Axpy(1, runs[at+from:at+to], sums[from:to])
+	}
 }
 
 // holdRun makes the features of a run of rows and adds their products to the sums.

@@ -22,8 +22,9 @@ type job struct {
 	held         *Held
 	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
-	from, end    int // range of the frequencies asked for; in sums, from is the first panel
-	perTask      int // panels in a task, of rows or of frequencies
+	from, end    int  // range of the frequencies asked for; in sums, from is the first panel
+	perTask      int  // panels in a task, of rows or of frequencies
+	near         bool // tasks are runs of rows, for Team.RunNear
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
@@ -99,7 +100,11 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		if j.inTeam == nil {
 			j.inTeam = func(worker, i int) { j.task(j, j.workers[worker], i) }
 		}
-		j.team.Run(tasks, j.inTeam)
+		if j.near {
+			j.team.RunNear(tasks, 1, j.inTeam)
+		} else {
+			j.team.Run(tasks, j.inTeam)
+		}
 		return
 	}
 	j.next.Store(0)

@@ -200,24 +200,32 @@ func TestOrderIsThatOfTheTasks(t *testing.T) {
 		}
 	}
 	var o Order[int]
-	for range 20 {
+	for round := range 20 {
 		var got []int
-		o.Begin(func(task *int) { got = append(got, *task) })
-		all.Run(1000, func(_, task int) {
+		o.Begin(all.Size(), func(task *int) { got = append(got, *task) })
+		do := func(worker, task int) {
 			if task%7 == 3 {
-				o.Give(task, nil)
+				o.Give(worker, task, nil)
 				return
 			}
-			r := o.Take()
+			r := o.Take(worker)
 			for *r = 0; *r < task; *r++ { // tasks of different lengths
 			}
-			o.Give(task, r)
-		})
+			o.Give(worker, task, r)
+		}
+		if round%2 == 0 {
+			all.Run(1000, do)
+		} else {
+			all.RunNear(1000, 1+round, do)
+		}
+		o.End()
 		if !slices.Equal(got, want) {
 			t.Fatalf("the order is %v", got)
 		}
-		if len(o.early) > 0 {
-			t.Errorf("%d results are left", len(o.early))
+		for worker, w := range o.workers {
+			if len(w.kept) > 0 {
+				t.Errorf("%d results of worker %d are left", len(w.kept), worker)
+			}
 		}
 	}
 	all.Rest()

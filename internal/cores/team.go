@@ -20,6 +20,10 @@ type Team struct {
 	paused int  // Resizes left of a pause
 	away   bool // there was a Go, and no Wait yet
 
+	near     int // workers of a RunNear; 0 of a Run
+	together int // tasks of a group
+	shares   []*share
+
 	_    [64]byte // next has a cache line of its own
 	next atomic.Int64
 	_    [64]byte
@@ -102,6 +106,10 @@ func (t *Team) Run(tasks int, f func(worker, task int)) {
 
 // work does tasks until none is left.
 func (t *Team) work(worker int) {
+	if t.near > 0 {
+		t.workNear(worker)
+		return
+	}
 	for i := t.next.Add(1) - 1; i < t.tasks; i = t.next.Add(1) - 1 {
 		t.f(worker, int(i))
 	}

@@ -57,7 +57,7 @@ func (w *newton) direction(g *gram, coef []float64) {
 		d.do = func(worker, task int) { w.solve(worker, d.solutions[task]) }
 	}
 	d.factors, d.coef = g.factors, coef
-	s.team.Run(len(d.solutions), d.do)
+	s.team.RunNear(len(d.solutions), vec.Panels(len(d.solutions), s.team.Size()), d.do) // neighbours have cache lines in common
 	for c, p := range d.penalties {
 		s.slope[c] = float64(p * d.squares[c])
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
@@ -155,7 +156,6 @@ func (w *newton) loadPlan(s *state.Reader, rows int64, trees bool) {
 // keep discards the members that do not stay. The others continue as they are.
 func (w *newton) keep(stays []bool) {
 	k, n, e := w.Head.Scores(), w.Head.Parts(), len(w.members)
-	f := keepGroups(w.window.scores(e*k), k, stays)
 	averages := stays[:w.averaged]
 	w.loss = slices.Concat(keepGroups(w.loss[:e*n], n, stays), keepGroups(w.loss[e*n:], n, averages))
 	w.coef, w.intercept = keepGroups(w.coef, k, stays), keepGroups(w.intercept, k, stays)
@@ -164,7 +164,7 @@ func (w *newton) keep(stays []bool) {
 	w.plan = w.plan.of(stays)
 	w.replanned()
 	w.forest.keep(&before, stays, k, n)
-	w.window.setScores(f, len(w.members)*k)
+	w.window.f = keepGroups(w.window.f, k*vec.Lanes, stays)
 	for i := range w.grams {
 		w.grams[i].factors = w.grams[i].factors[:0] // of other penalties
 	}
@@ -196,10 +196,21 @@ func (w *newton) replanned() {
 // keepGroups returns those of the groups of k numbers that stay, where v repeats len(stays)
 // groups.
 func keepGroups(v []float64, k int, stays []bool) []float64 {
-	var kept []float64
-	for i := 0; i < len(v); i += k {
-		if stays[i/k%len(stays)] {
-			kept = append(kept, v[i:i+k]...)
+	n := 0
+	for _, stay := range stays {
+		if stay {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	kept := make([]float64, 0, len(v)/len(stays)*n)
+	for i := 0; i < len(v); i += len(stays) * k {
+		for m, stay := range stays {
+			if stay {
+				kept = append(kept, v[i+m*k:i+(m+1)*k]...)
+			}
 		}
 	}
 	return kept

@@ -3,7 +3,6 @@ package newton
 import (
 	"slices"
 
-	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
@@ -95,12 +94,14 @@ func (w *newton) factoriseFor(g *gram, f int) {
 type gramScratch struct {
 	gramRun // of the whole
 	runs    []run
-	ordered cores.Order[gramRun] // adds those of the runs
+	workers []*gramRun // of each core
+	before  int        // see addRuns
+	sums    []float64  // of each run
 
-	of        *gram                  // whose factors are computed
+	of        *gram                  // whose factors are computed, or which is computed
 	factorise func(worker, task int) // for one of the factors
-	do        func(worker, task int) // the sum of a run
-	add       func(r *gramRun)       // adds it
+	sum       func(worker, task int) // of a run
+	add       func(worker, task int) // some rows of the sums
 }
 
 // gramRun is the sum of some rows.
@@ -131,21 +132,25 @@ func (w *newton) makeGram(b int) {
 			s.runs = append(s.runs, run{from, min(rows, to-from)})
 		}
 	}
+	g.values = state.Extend(g.values[:0], size*(size+1)/2)
+	g.rows = float64(n)
 	if divided {
-		w.addRuns()
+		w.addRuns(g)
 	} else {
 		for _, r := range s.runs {
 			w.sumGram(&s.gramRun, b, r)
 		}
+		g.mean(s.values, size, 0, size)
 	}
-	g.values = state.Extend(g.values[:0], size*(size+1)/2)
-	g.rows = float64(n)
-	at := 0
-	for i := range size {
-		for j, d := range s.values[i*size : i*size+i+1] {
-			g.values[at+j] = d / g.rows
+}
+
+// mean sets the rows [from, to) of g, of size columns, to those of sums over its rows.
+func (g *gram) mean(sums []float64, size, from, to int) {
+	for i := from; i < to; i++ {
+		mean := g.values[i*(i+1)/2:]
+		for j, d := range sums[i*size : i*size+i+1] {
+			mean[j] = d / g.rows
 		}
-		at += i + 1
 	}
 }
 
@@ -161,20 +166,46 @@ func (w *newton) sumGram(to *gramRun, b int, r run) {
 	vec.Gram(to.values, to.phi, size, &to.vec)
 }
 
+// gramRowsPerTask is the number of rows of a Gram matrix that one core adds at a time.
+const gramRowsPerTask = 16
+
 // addRuns adds the sums of the runs of held features, on several cores, in the order of the
-// runs: vec.Gram adds them likewise.
-func (w *newton) addRuns() {
-	s := &w.scratch.gram
-	if s.do == nil {
-		s.add = func(r *gramRun) { vec.Axpy(1, r.values, s.values) }
-		s.do = func(_, task int) {
-			r := s.ordered.Take()
-			r.values = state.Extend(r.values[:0], len(s.values))
-			clear(r.values)
-			w.sumGram(r, 0, s.runs[task]) // of the block that is held
-			s.ordered.Give(task, r)
-		}
+// runs: vec.Gram adds them likewise. Then each core adds some rows of all of them.
+func (w *newton) addRuns(g *gram) {
+	s, size, team := &w.scratch.gram, 2*w.Options.BlockSize, w.scratch.team
+	for len(s.workers) < team.Size() {
+		s.workers = append(s.workers, new(gramRun))
 	}
-	s.ordered.Begin(s.add)
-	w.scratch.team.Run(len(s.runs), s.do)
+	if s.sum == nil {
+		s.sum, s.add = w.sumRun, w.addRows
+	}
+	s.of, s.sums = g, state.Extend(s.sums[:0], len(s.runs)*size*size)
+	// Most rows of a run are those that the core has held: see Team.RunNear.
+	s.before = s.runs[0].from / vec.Run % team.Size()
+	team.RunNear(s.before+len(s.runs), 1, s.sum)
+	team.Run(vec.Panels(size, gramRowsPerTask), s.add)
+	s.of = nil
+}
+
+// sumRun is a task of addRuns, of which the first are those of no run.
+func (w *newton) sumRun(worker, task int) {
+	s := &w.scratch.gram
+	if task -= s.before; task < 0 {
+		return
+	}
+	r, n := s.workers[worker], len(s.values)
+	r.values = s.sums[task*n : (task+1)*n]
+	clear(r.values)
+	w.sumGram(r, 0, s.runs[task]) // of the block that is held
+}
+
+// addRows adds some rows of the sums of the runs.
+func (w *newton) addRows(_, task int) {
+	s, size := &w.scratch.gram, 2*w.Options.BlockSize
+	first, end := task*gramRowsPerTask, min((task+1)*gramRowsPerTask, size)
+	from, to := first*size, end*size
+	for at := 0; at < len(s.sums); at += len(s.values) {
+		vec.Axpy(1, s.sums[at+from:at+to], s.values[from:to])
+	}
+	s.of.mean(s.values, size, first, end)
 }

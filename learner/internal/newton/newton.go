@@ -86,6 +86,8 @@ type member struct {
 type scratch struct {
 	team      *cores.Team // of the step
 	stepRows  func(worker, task int)
+	stepped   []float64 // coefficients of the block
+	far       []bool    // of some of them each: whether one may have diverged
 	gradient  gradientScratch
 	direction directionScratch
 	gram      gramScratch

@@ -139,13 +139,13 @@ func (w *newton) replace(trees *forest.Forest) {
 	l.coef = make([]float64, trees.Leaves()*own*k)
 	l.averageCoef = make([]float64, trees.Leaves()*l.averaged*k)
 	l.next = 0
-	l.solver.prepare(own, k)
-	for c := range own {
+	w.scratch.team.Resize(own)
+	l.solver.prepare(own, k, w.scratch.team.Size())
+	w.scratch.team.Run(own, func(_, c int) {
 		for from := 0; from < w.Options.Forest; from += treesPerStep {
 			w.replaceSome(&old, c, from, min(from+treesPerStep, w.Options.Forest))
 		}
-	}
-	w.scratch.team.Resize(own)
+	})
 	for range vec.Panels(w.Options.Forest, treesPerStep) {
 		w.stepForest()
 	}
@@ -172,7 +172,8 @@ func (w *newton) judgeFromHere() {
 func (w *newton) replaceSome(old *leaves, c, from, to int) {
 	l, n, k, own := &w.forest, w.window.rows, w.Head.Scores(), len(w.forest.members)
 	workers := l.solver.workersOf(c, k)
-	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
+	w.resize(workers)
+	w.leafGradient(l.members[c], workers, &l.solver.panels[c], 0, n)
 	penalty := w.leafPenalties(c).trees
 	for number, t := range workers {
 		j := number * perWorker
@@ -194,5 +195,5 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 			t.apply(leaf)
 		}
 	}
-	w.changeScores(c, workers)
+	w.changeScores(c, workers, 0, n)
 }

@@ -39,23 +39,24 @@ func (w *newton) sumLines(f func(w *newton, r int, lines []float64, p *panelScra
 	}
 	s.sum = state.Extend(s.sum[:0], columns)
 	clear(s.sum)
-	s.ordered.Begin(s.add)
+	s.ordered.Begin(w.scratch.team.Size(), s.add)
 	s.lines, s.perTask = f, max(1, linesPerTask/columns)
-	w.scratch.team.Run(vec.Panels(vec.Panels(w.window.rows, vec.Lanes), s.perTask), s.do)
+	w.scratch.team.RunNear(vec.Panels(vec.Panels(w.window.rows, vec.Lanes), s.perTask), vec.Run/vec.Lanes/s.perTask, s.do)
+	s.ordered.End()
 	return s.sum
 }
 
 // linesTask sets the lines of a few panels, and has them added.
-func (w *newton) linesTask(_, task int) {
+func (w *newton) linesTask(worker, task int) {
 	s := &w.scratch.rowSums
-	p, size := s.ordered.Take(), len(s.sum)*vec.Lanes
+	p, size := s.ordered.Take(worker), len(s.sum)*vec.Lanes
 	p.first = task * s.perTask
 	panels := min(s.perTask, vec.Panels(w.window.rows, vec.Lanes)-p.first)
 	p.lines = state.Extend(p.lines[:0], panels*size)
 	for i := range panels {
 		s.lines(w, p.first+i, p.lines[i*size:(i+1)*size], p)
 	}
-	s.ordered.Give(task, p)
+	s.ordered.Give(worker, task, p)
 }
 
 // addLines adds the lines of the panels of p to the sums.

@@ -2,6 +2,7 @@ package newton
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -35,21 +36,51 @@ func (w *newton) step() {
 	w.direction(&w.grams[b], coef)
 	w.sums(b)
 	w.lengths()
-	for at := 0; at < len(coef); at += e * k {
-		for i, d := range s.step[at : at+e*k] {
-			coef[at+i] -= float64(s.size[i] * float64(d))
-		}
-	}
-	if s.stepRows == nil {
-		s.stepRows = w.stepRows
-	}
-	s.team.Run(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes), s.stepRows)
-	w.resetDiverged(coef)
+	w.takeStep(coef)
 	w.stepForest()
 }
 
-// stepRows changes the scores of some panels of rows.
-func (w *newton) stepRows(_, task int) {
+// takeStep changes the scores of the rows and the coefficients of the block.
+func (w *newton) takeStep(coef []float64) {
+	s, columns := &w.scratch, w.Head.Scores()*len(w.members)
+	if s.stepRows == nil {
+		s.stepRows = func(_, task int) {
+			if rows := vec.Panels(w.window.rows, panelsPerTask*vec.Lanes); task >= rows {
+				w.stepCoefficients(task - rows)
+			} else {
+				w.stepScores(task)
+			}
+		}
+	}
+	s.stepped, s.far = coef, state.Extend(s.far[:0], vec.Panels(len(coef)/columns, featuresPerTask))
+	s.team.RunNear(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes)+len(s.far), 1, s.stepRows)
+	if !slices.Contains(s.far, true) {
+		coef = nil
+	}
+	w.resetDiverged(coef)
+}
+
+// stepCoefficients changes the coefficients of some features of the block, and notes whether one
+// of them may have diverged.
+func (w *newton) stepCoefficients(task int) {
+	s, columns := &w.scratch, w.Head.Scores()*len(w.members)
+	far := false
+	for at := task * featuresPerTask * columns; at < min((task+1)*featuresPerTask*columns, len(s.stepped)); at += columns {
+		coef := s.stepped[at : at+columns]
+		for i, d := range s.step[at : at+columns] {
+			v := coef[i] - float64(s.size[i]*float64(d))
+			coef[i] = v
+			far = far || !(math.Abs(v) < mostCoefficient)
+		}
+	}
+	s.far[task] = far
+}
+
+// mostCoefficient is the absolute value of a coefficient at which a member has diverged.
+const mostCoefficient = engine.MaxCoefficient / 10
+
+// stepScores changes the scores of some panels of rows.
+func (w *newton) stepScores(task int) {
 	own, s := w.Head.Scores()*len(w.members), &w.scratch
 	columns := features.SumColumns(own)
 	for r := task * panelsPerTask; r < min((task+1)*panelsPerTask, vec.Panels(w.window.rows, vec.Lanes)); r++ {
@@ -68,8 +99,9 @@ func (w *newton) columnsOf(r int) int {
 	return w.scratch.gradient.inUse[r*vec.Lanes/vec.Run]
 }
 
-// panelsPerTask is the number of panels of rows that one core takes at a time.
-const panelsPerTask = 8
+// panelsPerTask and featuresPerTask are the numbers of panels of rows, and of cosines and sines of a
+// block, that one core takes at a time.
+const panelsPerTask, featuresPerTask = 8, 32
 
 // workPerCore is the number of multiply-adds of a step that justify another core: about 50
 // microseconds, which it takes to begin. While a window grows, it has begun for the step before. Scores are worth it from half of them
@@ -175,11 +207,11 @@ func (w *newton) resetDiverged(coef []float64) {
 		}
 		for i := m * k; i < len(coef) && fine; i += e * k {
 			for _, v := range coef[i : i+k] {
-				fine = fine && math.Abs(v) < engine.MaxCoefficient/10
+				fine = fine && math.Abs(v) < mostCoefficient
 			}
 		}
 		for _, v := range w.intercept[m*k : (m+1)*k] {
-			fine = fine && math.Abs(v) < engine.MaxCoefficient/10
+			fine = fine && math.Abs(v) < mostCoefficient
 		}
 		if fine && !w.forest.diverged[m] {
 			continue

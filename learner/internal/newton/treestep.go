@@ -12,8 +12,10 @@ import (
 // treeSolver is the memory of steps in trees.
 type treeSolver struct {
 	workers []*treeWorker
-	panels  []panelScratch         // of each member with leaves
-	do      func(worker, task int) // the step of one of them
+	panels  []panelScratch // of each member with leaves, and of each core
+
+	member                     int                    // of those with leaves, whose step is divided
+	step, gradient, one, apply func(worker, task int) // a task of stepForest or divideStep
 }
 
 // treeWorker changes the trees for two scores of one member, or for the last one alone: the numbers
@@ -40,14 +42,47 @@ func (w *newton) stepForest() {
 		return
 	}
 	own, s := len(l.members), &l.solver
-	s.prepare(own, k)
+	s.prepare(own, k, w.scratch.team.Size())
 	count := min(treesPerStep, w.Options.Forest)
-	if s.do == nil {
-		s.do = func(_, c int) { w.stepMember(c, min(treesPerStep, w.Options.Forest)) }
+	if s.step == nil {
+		w.setTasks()
 	}
-	w.scratch.team.Run(own, s.do)
+	if k > perWorker && w.scratch.team.Size() > 1 {
+		for s.member = range own {
+			w.divideStep()
+		}
+	} else {
+		w.scratch.team.Run(own, s.step)
+	}
 	w.staleTrees(count)
 	l.next = (l.next + count) % w.Options.Forest
+}
+
+// setTasks sets the tasks of the solver.
+func (w *newton) setTasks() {
+	l := &w.forest
+	s := &l.solver
+	s.step = func(_, c int) { w.stepMember(c) }
+	s.gradient = func(worker, task int) {
+		w.leafGradient(l.members[s.member], s.workersOf(s.member, w.Head.Scores()), &s.panels[worker], task*vec.Run, (task+1)*vec.Run)
+	}
+	s.one = func(_, task int) {
+		w.stepTrees(s.workersOf(s.member, w.Head.Scores())[task], s.member, task*perWorker)
+	}
+	s.apply = func(_, task int) {
+		w.changeScores(s.member, s.workersOf(s.member, w.Head.Scores()), task*vec.Run, (task+1)*vec.Run)
+	}
+}
+
+// divideStep is stepMember on several cores, each of which computes the gradient of some rows, the
+// steps for some scores, and the changes of some rows.
+func (w *newton) divideStep() {
+	s, team := &w.forest.solver, w.scratch.team
+	workers, runs := s.workersOf(s.member, w.Head.Scores()), vec.Panels(w.window.rows, vec.Run)
+	w.resize(workers)
+	team.RunNear(runs, 1, s.gradient)
+	team.Run(len(workers), s.one)
+	team.RunNear(runs, 1, s.apply)
 }
 
 // staleTrees marks the candidates of the next trees, and those of pairs, which have changed.
@@ -72,12 +107,12 @@ func (w *newton) treeAt(i, count int) int {
 	return w.Options.Forest + i - count
 }
 
-// prepare has memory for that many members with a number of scores each.
-func (s *treeSolver) prepare(members, scores int) {
+// prepare has memory for that many members with a number of scores each, on that many cores.
+func (s *treeSolver) prepare(members, scores, cores int) {
 	for len(s.workers) < members*vec.Panels(scores, perWorker) {
 		s.workers = append(s.workers, new(treeWorker))
 	}
-	for len(s.panels) < members {
+	for len(s.panels) < max(members, cores) {
 		s.panels = append(s.panels, panelScratch{})
 	}
 }
@@ -89,23 +124,24 @@ func (s *treeSolver) workersOf(c, scores int) []*treeWorker {
 }
 
 // stepMember changes the trees for member c of those with leaves.
-func (w *newton) stepMember(c, count int) {
+func (w *newton) stepMember(c int) {
 	l, k := &w.forest, w.Head.Scores()
 	workers := l.solver.workersOf(c, k)
-	w.leafGradient(l.members[c], workers, &l.solver.panels[c])
+	w.resize(workers)
+	w.leafGradient(l.members[c], workers, &l.solver.panels[c], 0, w.window.rows)
 	for i, t := range workers {
-		w.stepTrees(t, c, i*perWorker, count)
+		w.stepTrees(t, c, i*perWorker)
 	}
-	w.changeScores(c, workers)
+	w.changeScores(c, workers, 0, w.window.rows)
 }
 
-// changeScores adds the changes of the workers to the scores of the rows in member c of those
-// with leaves.
-func (w *newton) changeScores(c int, workers []*treeWorker) {
-	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], w.window.rows
+// changeScores adds the changes of the workers to the scores of the rows [from, to), of those
+// that there are, in member c of those with leaves. from is the first row of a panel.
+func (w *newton) changeScores(c int, workers []*treeWorker, from, to int) {
+	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], min(to, w.window.rows)
 	for j := range k {
 		change := workers[j/perWorker].change
-		for from := 0; from < n; from += vec.Lanes {
+		for from := from; from < n; from += vec.Lanes {
 			f := w.window.f[place(from, m*k+j, e*k):]
 			for i, d := range change[from:min(from+vec.Lanes, n)] {
 				f[i] += d[j%perWorker]
@@ -114,25 +150,31 @@ func (w *newton) changeScores(c int, workers []*treeWorker) {
 	}
 }
 
-// leafGradient computes the gradient and the curvature of the loss of member m in the scores
-// of the rows, and one worker for each score has them. They are 0 where it learns nothing.
-func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
-	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
-	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
-	s.lines = state.Extend(s.lines[:0], k*vec.Lanes)
+// resize has memory for the rows of the window in the workers of a member.
+func (w *newton) resize(workers []*treeWorker) {
+	rows := vec.Panels(w.window.rows, vec.Lanes) * vec.Lanes
 	for _, t := range workers {
-		t.gradient, t.curvature = state.Extend(t.gradient[:0], panels*vec.Lanes), state.Extend(t.curvature[:0], panels*vec.Lanes)
+		t.gradient, t.curvature = state.Extend(t.gradient[:0], rows), state.Extend(t.curvature[:0], rows)
 	}
-	if k%perWorker != 0 {
+	if k := w.Head.Scores(); k%perWorker != 0 {
 		clear(workers[k/perWorker].gradient)
 		clear(workers[k/perWorker].curvature)
 	}
+}
+
+// leafGradient computes the gradient and the curvature of the loss of member m in the scores
+// of the rows [from, to), of those that there are, and one worker for each score has them. They are
+// 0 where it learns nothing. from is the first row of a panel, and to the end of one.
+func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, from, to int) {
+	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
+	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
+	s.lines = state.Extend(s.lines[:0], k*vec.Lanes)
 	h := w.curvature()
 	floor := h // of losses that are no logarithm of probabilities
 	if w.Head.Probabilities() {
 		floor = majorantFloor
 	}
-	for r := range panels {
+	for r := from / vec.Lanes; r < min(panels, vec.Panels(to, vec.Lanes)); r++ {
 		from := r * vec.Lanes
 		if !g.active[m*panels+r] {
 			for _, t := range workers {
@@ -160,8 +202,8 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch) {
 }
 
 // stepTrees changes the trees for the scores from the number j on of member c of those with leaves.
-func (w *newton) stepTrees(t *treeWorker, c, j, count int) {
-	l, n := &w.forest, w.window.rows
+func (w *newton) stepTrees(t *treeWorker, c, j int) {
+	l, n, count := &w.forest, w.window.rows, min(treesPerStep, w.Options.Forest)
 	penalties := w.leafPenalties(c)
 	t.begin(n)
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet

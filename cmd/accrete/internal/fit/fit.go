@@ -113,7 +113,6 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
-	run.Classes = func() []string { return file.Schema().Classes }
 	r := Report{Algorithm: options.Algorithm, Cap: options.Cap()}
 	curve := curves.NewRecorder(options.Algorithm, 0)
 	var recent window

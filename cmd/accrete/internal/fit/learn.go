@@ -2,7 +2,6 @@ package fit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -21,17 +20,16 @@ import (
 
 // learn streams file through run once, and keeps what --plot and --refit need.
 func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run *offline.Fit, options learner.Config, curve *curves.Recorder, recent *window, out *progressive, r *Report) error {
-	next := file.Next
-	if f.Shuffle != nil {
-		next = shuffled(file.Next, *f.Shuffle)
-	}
 	file.Look()
 	r.columns.Hint = file.Hint
+	from := f.source(file, r.columns.Add)
+	defer from.close()
+	run.Observed, run.Classes = r.columns.Add, func() []string { return from.schema().Classes }
 	progress, start, last, rows := e.Progress(false), time.Now(), time.Now(), 0
 	var line timeline.Timeline
 	defer progress.Done()
 	for {
-		row, err := next()
+		row, err := from.next()
 		if err == io.EOF {
 			r.Rows.Skipped = r.skipped.Total()
 			return nil
@@ -44,12 +42,9 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 			continue
 		}
 		if rows == 0 {
-			if err := options.Check(file.Schema().Columns); err != nil {
+			if err := options.Check(from.schema().Columns); err != nil {
 				return err
 			}
-		}
-		if run.Observed = r.columns.Add; row.Windows == nil {
-			r.columns.Add(row.X)
 		}
 		out.add(file)
 		run.Add(row)
@@ -65,10 +60,7 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 				return ctx.Err()
 			}
 			last = time.Now()
-			text, share := f.progress(run.Progress(), time.Since(start)), file.Share()
-			if f.Shuffle != nil {
-				share = 0 // all rows have been read
-			}
+			text, share := f.progress(run.Progress(), time.Since(start)), from.share()
 			if e.Terminal {
 				line.Observe(run.Progress(), learner.Drifts{})
 				text = display.Sparkline(line.Model(), sparkWidth) + " " + text
@@ -114,8 +106,7 @@ func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, 
 			row, err := next()
 			row.X, row.Key, row.Label.More = slices.Clone(row.X), slices.Clone(row.Key), slices.Clone(row.Label.More)
 			row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
-			var line *decode.LineError
-			if err != nil && !errors.As(err, &line) {
+			if final(err) {
 				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 				at = 0
 			}
