@@ -28,6 +28,7 @@ type job struct {
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
+	coordinates   []vec.Coordinates // of the panels of packedX
 	packedCoef    []float32
 	givenCoef     []float32 // the caller's, if it has packed them
 	panelCoef     []float32 // the one or the other

@@ -12,6 +12,7 @@ func (j *job) sumGroups(all int) {
 	dim, scores := j.bank.m.Dim, j.scores
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
 	vec.PackRows(resize(&j.packedX, rows*dim), j.x[:j.rows*dim], dim)
+	j.setCoordinates()
 	sum, size := resize(&j.total, rows*scores), rows*scores
 	clear(sum)
 	atOnce := maxPartial / size * panelsPerGroup
@@ -38,6 +39,21 @@ func (j *job) sumGroups(all int) {
 	}
 }
 
+// setCoordinates sets those of the packed rows, which all tasks need.
+func (j *job) setCoordinates() {
+	size := vec.Lanes * j.bank.m.Dim
+	panels := len(j.packedX) / size
+	for len(j.coordinates) < panels {
+		j.coordinates = append(j.coordinates, vec.Coordinates{})
+	}
+	if j.bank.structured() {
+		return
+	}
+	for l := range panels {
+		j.coordinates[l].Set(j.packedX[l*size:(l+1)*size], j.bank.m.Dim)
+	}
+}
+
 // groupsTask computes the partial sums of a few groups, for all rows.
 func (j *job) groupsTask(w *worker, i int) {
 	dim, scores := j.bank.m.Dim, j.scores
@@ -46,11 +62,8 @@ func (j *job) groupsTask(w *worker, i int) {
 	for l := range len(j.packedX) / (vec.Lanes * dim) {
 		x, n := j.packedX[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, j.rows-l*vec.Lanes)
 		var t []float32 // phases from panel from on
-		var of vec.Coordinates
 		if j.bank.structured() {
 			t = w.phases(j.bank, x, from, to)
-		} else {
-			of = w.Coordinates(x, dim)
 		}
 		for p := from; p < to; p += panelsPerGroup {
 			q := min(p+panelsPerGroup, to)
@@ -61,7 +74,7 @@ func (j *job) groupsTask(w *worker, i int) {
 				vec.SumPhases(dst, j.bank.m.phaseScale(), t[(p-from)*size:(q-from)*size], a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, of, &w.Scratch)
+			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, j.coordinates[l], &w.Scratch)
 		}
 	}
 }
