@@ -331,3 +331,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkGrow(b *testing.B) {
+	const rows, dim, classes = 1250, 784, 10
+	r := rand.New(rand.NewPCG(5, 6))
+	s := Sample{X: make([]float32, rows*dim), Dim: dim, Targets: make([]float64, rows), Classes: classes, Weights: make([]float64, rows)}
+	for i := range s.Targets {
+		s.Targets[i], s.Weights[i] = float64(r.IntN(classes)), 1
+		for j := range dim {
+			s.X[i*dim+j] = float32(r.NormFloat64()) + float32((i*j)%7)*float32(s.Targets[i])/10
+		}
+	}
+	for b.Loop() {
+		Grow(s, 4, 1)
+	}
+}

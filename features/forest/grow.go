@@ -120,6 +120,8 @@ func (f *Forest) add(tree []node) {
 // growth is a sample, column by column, and what its trees share.
 type growth struct {
 	columns [][]float32
+	x       []float32 // the same, row by row
+	dim     int
 	rows    []int32 // that have a weight
 	weights []float64
 	targets []float64 // weighted, of numbers: rows × kinds
@@ -163,6 +165,7 @@ func newGrowth(s Sample) *growth {
 
 // divide divides the rows of s into columns, for trees that grow from values.
 func (g *growth) divide(s *Sample) {
+	g.x, g.dim = s.X, s.Dim
 	g.counts = g.counted()
 	g.columns = make([][]float32, s.Dim)
 	g.low, g.high = make([]float32, s.Dim), make([]float32, s.Dim)
@@ -173,7 +176,7 @@ func (g *growth) divide(s *Sample) {
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {
-			g.low[j], g.high[j] = extent(column, g.rows)
+			g.low[j], g.high[j] = values{column, 1}.extent(g.rows)
 		}
 		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
 			return column[r] != g.low[j] && column[r] != g.high[j]

@@ -72,7 +72,25 @@ func (w *worker) extent(rows []int32, number int32) (low, high float32) {
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
-	return extent(w.columns[number], rows)
+	return w.values(number, len(rows)).extent(rows)
+}
+
+// values is those of a column for each row, that far from one row to the next.
+type values struct {
+	of     []float32
+	stride int
+}
+
+// nearRows is the number of rows of a node up to which they are read as rows, of which the node
+// and those below it need the same again, and not as columns. Chosen by BenchmarkGrow.
+const nearRows = 96
+
+// values returns those of a column for a node of n rows.
+func (w *worker) values(number int32, n int) values {
+	if n <= nearRows {
+		return values{w.x[number:], w.dim}
+	}
+	return values{w.columns[number], 1}
 }
 
 // between returns the threshold that has the share u of the range [low, high] below it.
@@ -84,12 +102,12 @@ func between(low, high float32, u float64) float32 {
 	return threshold
 }
 
-// extent returns the smallest and the largest value of the rows of a column.
-func extent(column []float32, rows []int32) (low, high float32) {
-	low = column[rows[0]]
+// extent returns the smallest and the largest value of the rows.
+func (c values) extent(rows []int32) (low, high float32) {
+	low = c.of[int(rows[0])*c.stride]
 	high = low
 	for _, r := range rows[1:] {
-		if v := column[r]; v < low {
+		if v := c.of[int(r)*c.stride]; v < low {
 			low = v
 		} else if v > high {
 			high = v
@@ -101,7 +119,7 @@ func extent(column []float32, rows []int32) (low, high float32) {
 // divided returns the sum of the purities of both sides of a split, whose weight is total,
 // and the number of rows on the left. It returns false if a side has too few rows.
 func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, left int, valid bool) {
-	n, weight := w.sumsLeft(rows, w.columns[c.column], c.threshold)
+	n, weight := w.sumsLeft(rows, w.values(c.column, len(rows)), c.threshold)
 	if n < minLeafRows || len(rows)-n < minLeafRows {
 		return 0, n, false
 	}
@@ -150,7 +168,7 @@ func (w *worker) sums(rows []int32) (weight float64) {
 
 // sumsLeft sets left to the sums of the rows that are not above the threshold, and
 // returns their number and their weight.
-func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n int, weight float64) {
+func (w *worker) sumsLeft(rows []int32, column values, threshold float32) (n int, weight float64) {
 	if w.counts != nil {
 		n = w.countsLeft(rows, column, threshold)
 		return n, float64(n)
@@ -159,7 +177,7 @@ func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n 
 	moved := w.moved[:len(rows)]
 	for _, r := range rows {
 		moved[n] = r
-		n += notAbove(column[r], threshold)
+		n += notAbove(column.of[int(r)*column.stride], threshold)
 	}
 	moved = moved[:n]
 	if weight = float64(n); !w.alike {
@@ -223,17 +241,17 @@ func (g *growth) counted() [][2]uint64 {
 }
 
 // countsLeft is sumsLeft for rows of the weight 1 of few classes.
-func (w *worker) countsLeft(rows []int32, column []float32, threshold float32) (n int) {
+func (w *worker) countsLeft(rows []int32, column values, threshold float32) (n int) {
 	var all [2]uint64
 	if counts := w.counts; w.kinds > countsIn {
 		for _, r := range rows {
-			one, left := &counts[r], -uint64(notAbove(column[r], threshold))
+			one, left := &counts[r], -uint64(notAbove(column.of[int(r)*column.stride], threshold))
 			all[0] += one[0] & left
 			all[1] += one[1] & left
 		}
 	} else {
 		for _, r := range rows {
-			all[0] += counts[r][0] & -uint64(notAbove(column[r], threshold))
+			all[0] += counts[r][0] & -uint64(notAbove(column.of[int(r)*column.stride], threshold))
 		}
 	}
 	for k := range w.left {
