@@ -32,6 +32,10 @@ func featuresSomeAVX2(dst, x, w []float32, list []uint32, dim int) {
 	featuresSome2(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
 }
 
+func fewAVX2(t, w []float32, few rowCoordinates, dim int) {
+	few2(len(t)/(Panel*Lanes), len(few), &few[0].at[0], dim, &w[0], &t[0])
+}
+
 func gradientAVX2(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	f, rows := s.features(), len(x)/(Lanes*dim)
 	if scores == 1 {

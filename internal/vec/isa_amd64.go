@@ -27,7 +27,7 @@ func native() (found []isa) {
 			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, addChains: addChainsAVX2, features: featuresAVX2,
 			sumPhases: sumPhasesAVX2, gradientPhases: gradientPhasesAVX2, featuresPhases: featuresPhasesAVX2, hadamard: hadamardAVX2,
 			heldSum: heldSumAVX2, heldSumFew: heldSumFewAVX2, spreadSum: spreadSumAVX2,
-			nonzero: nonzeroAVX2, sumSome: sumSomeAVX2, featuresSome: featuresSomeAVX2,
+			nonzero: nonzeroAVX2, sumSome: sumSomeAVX2, featuresSome: featuresSomeAVX2, few: fewAVX2,
 			product: productAVX2, accumulate: accumulateAVX2,
 			normals: normalsAVX2, transpose: transposeAVX2, peak: peak2, width: 8,
 		})

@@ -213,6 +213,11 @@ func rowDot512(n int, scores int, mask uint32, f *float32, coef *float32, dst *f
 //go:noescape
 func few512(panels int, n int, numbers *uint32, dim int, w *float32, t *float32)
 
+// few2 is few512.
+//
+//go:noescape
+func few2(panels int, n int, numbers *uint32, dim int, w *float32, t *float32)
+
 // spread512 adds the rows of panels of features f, [panels][2][12][32], with the
 // factors [panels][scores][32] to the chains acc of twelve frequencies:
 //

@@ -20823,6 +20823,98 @@ nonelast:
 	VZEROUPPER
 	RET
 
+// func few2(panels int, n int, numbers *uint32, dim int, w *float32, t *float32)
+// Requires: AVX, FMA3
+TEXT ·few2(SB), NOSPLIT, $0-48
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    numbers+16(FP), DX
+	MOVQ    dim+24(FP), BX
+	MOVQ    w+32(FP), SI
+	MOVQ    t+40(FP), DI
+	LEAQ    (BX)(BX*2), BX
+	SHLQ    $0x04, BX
+
+panel:
+	MOVQ $+8, R9
+	MOVQ DX, R10
+
+rows:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   R10, R11
+	MOVQ   CX, R8
+	TESTQ  R8, R8
+	JZ     none
+
+number:
+	MOVL         (R11), R12
+	VBROADCASTSS 128(R11), Y8
+	VFMADD231PS  (SI)(R12*1), Y8, Y0
+	VFMADD231PS  32(SI)(R12*1), X8, X4
+	MOVL         4(R11), R12
+	VBROADCASTSS 132(R11), Y8
+	VFMADD231PS  (SI)(R12*1), Y8, Y1
+	VFMADD231PS  32(SI)(R12*1), X8, X5
+	MOVL         8(R11), R12
+	VBROADCASTSS 136(R11), Y8
+	VFMADD231PS  (SI)(R12*1), Y8, Y2
+	VFMADD231PS  32(SI)(R12*1), X8, X6
+	MOVL         12(R11), R12
+	VBROADCASTSS 140(R11), Y8
+	VFMADD231PS  (SI)(R12*1), Y8, Y3
+	VFMADD231PS  32(SI)(R12*1), X8, X7
+	ADDQ         $+256, R11
+	DECQ         R8
+	JNZ          number
+
+none:
+	VUNPCKLPS    Y1, Y0, Y9
+	VUNPCKHPS    Y1, Y0, Y0
+	VUNPCKLPS    Y3, Y2, Y1
+	VUNPCKHPS    Y3, Y2, Y2
+	VUNPCKLPD    Y1, Y9, Y3
+	VUNPCKHPD    Y1, Y9, Y9
+	VUNPCKLPD    Y2, Y0, Y1
+	VUNPCKHPD    Y2, Y0, Y0
+	VUNPCKLPS    X5, X4, X10
+	VUNPCKHPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKHPS    X7, X6, X6
+	VUNPCKLPD    X5, X10, X7
+	VUNPCKHPD    X5, X10, X10
+	VUNPCKLPD    X6, X4, X5
+	VUNPCKHPD    X6, X4, X4
+	VMOVUPS      X3, (DI)
+	VEXTRACTF128 $0x01, Y3, 512(DI)
+	VMOVUPS      X7, 1024(DI)
+	VMOVUPS      X9, 128(DI)
+	VEXTRACTF128 $0x01, Y9, 640(DI)
+	VMOVUPS      X10, 1152(DI)
+	VMOVUPS      X1, 256(DI)
+	VEXTRACTF128 $0x01, Y1, 768(DI)
+	VMOVUPS      X5, 1280(DI)
+	VMOVUPS      X0, 384(DI)
+	VEXTRACTF128 $0x01, Y0, 896(DI)
+	VMOVUPS      X4, 1408(DI)
+	ADDQ         $0x10, R10
+	ADDQ         $0x10, DI
+	DECQ         R9
+	JNZ          rows
+	ADDQ         BX, SI
+	ADDQ         $+1408, DI
+	DECQ         AX
+	JNZ          panel
+	VZEROUPPER
+	RET
+
 // func spread512(panels int, scores int, f *float32, factors *float32, acc *float32)
 // Requires: AVX, AVX512F
 TEXT ·spread512(SB), NOSPLIT, $0-40

@@ -112,6 +112,7 @@ func main() {
 	packing()
 	few()
 	few512()
+	few2()
 	spread()
 	linear()
 	solve512()

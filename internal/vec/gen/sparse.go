@@ -63,6 +63,60 @@ func few512() {
 	RET()
 }
 
+// few2 is few512 with four rows at a time.
+func few2() {
+	const together = 4
+	text("few2", NOSPLIT, "func(panels, n int, numbers *uint32, dim int, w, t *float32)")
+	Pragma("noescape")
+	Doc("few2 is few512.")
+	panels, n, numbers := load("panels"), load("n"), load("numbers")
+	size, w, t := load("dim"), load("w"), load("t")
+	LEAQ(Mem{Base: size, Index: size, Scale: 2}, size)
+	SHLQ(Imm(4), size)
+	left, group, first, p, to := GP64(), GP64(), GP64(), GP64(), GP64()
+	Label("panel")
+	MOVQ(I32(lanes/together), group)
+	MOVQ(numbers, first)
+	Label("rows")
+	r := append([]VecPhysical(nil), ymm[:together]...)
+	rest := []VecPhysical{X4, X5, X6, X7} // the last four frequencies of each row
+	b := Y8
+	for _, y := range ymm[:2*together] {
+		VXORPS(y, y, y)
+	}
+	MOVQ(first, p)
+	MOVQ(n, left)
+	TESTQ(left, left)
+	JZ(LabelRef("none"))
+	Label("number")
+	for i := range r {
+		MOVL(at(p, 4*i), to.As32())
+		VBROADCASTSS(at(p, 4*(lanes+i)), b)
+		column := Mem{Base: w, Index: to, Scale: 1}
+		VFMADD231PS(column, b, r[i])
+		VFMADD231PS(column.Offset(32), b.AsX(), rest[i])
+	}
+	ADDQ(I32(4*2*lanes), p)
+	countdown(left, "number")
+	Label("none")
+	free, low := VecPhysical(Y9), VecPhysical(X10)
+	columns(r, &free)
+	columns(rest, &low)
+	for c := range together {
+		VMOVUPS(r[c].AsX(), at(t, 4*lanes*c))
+		VEXTRACTF128(Imm(1), r[c], at(t, 4*lanes*(together+c)))
+		VMOVUPS(rest[c], at(t, 4*lanes*(2*together+c)))
+	}
+	ADDQ(Imm(4*together), first)
+	ADDQ(Imm(4*together), t)
+	countdown(group, "rows")
+	ADDQ(size, w)
+	ADDQ(I32(4*lanes*(panel-1)), t)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
 // transpose16 transposes 16 registers: column j is then in register column16(j).
 func transpose16(r []VecPhysical, free *VecPhysical) {
 	for g := range 4 {
