@@ -14,7 +14,7 @@ type Held struct {
 	rows   int
 	skip   int       // frequencies of the first panel that are before the block
 	panels int       // of frequencies
-	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
+	f      []float32 // [panels][runs of rows]([panelsPerRun][2][vec.Panel][vec.Lanes] and a gap)
 
 	// Of a product:
 	of      []vec.Coordinates // the caller's, of each panel of rows
@@ -53,7 +53,7 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinate
 	from, end := block*b.m.BlockSize, (block+1)*b.m.BlockSize
 	j.from, j.end = from/vec.Panel, vec.Panels(end, vec.Panel)
 	h.bank, h.rows, h.skip, h.panels = b, j.rows, from%vec.Panel, j.end-j.from
-	if size := h.panels * panels * perTile; cap(h.f) < size {
+	if size := h.panels * h.perPanel(); cap(h.f) < size {
 		h.f = make([]float32, size, size+size/8) // windows grow by a few rows at a time
 	} else {
 		h.f = h.f[:size]
@@ -144,9 +144,23 @@ const panelsPerRun = vec.Run / vec.Lanes
 func (h *Held) rowPanels() int { return vec.Panels(h.rows, vec.Lanes) }
 
 // tiles returns the features of panel p of the frequencies for the panels of rows from i
-// on.
+// on, in the run of rows of that panel.
 func (h *Held) tiles(p, i int) []float32 {
-	return h.f[(p*h.rowPanels()+i)*perTile : (p+1)*h.rowPanels()*perTile]
+	return h.f[p*h.perPanel()+tileAt(i) : (p+1)*h.perPanel()]
+}
+
+// tileAt returns where the features of panel i of the rows begin, among those of a panel of
+// frequencies.
+func tileAt(i int) int { return i*perTile + i/panelsPerRun*heldGap }
+
+// heldGap is the number of float32 after the features of a run of rows that have no use, 2 KB.
+// Processors load ahead what follows, which would be the features of a run of another core, and
+// it would have to get them back before it can write them again.
+const heldGap = 512
+
+// perPanel is the size of the features of a panel of frequencies.
+func (h *Held) perPanel() int {
+	return vec.Panels(h.rowPanels(), panelsPerRun) * (panelsPerRun*perTile + heldGap)
 }
 
 // holdTask makes the features of a panel of rows and the loaded frequencies.
@@ -220,7 +234,7 @@ func (h *Held) Sum(dst []float64, i, columns int, memory *[]float64) {
 	if len(dst) != SumColumns(h.columns)*vec.Lanes || i < 0 || i >= h.rowPanels() || columns > h.columns {
 		panic("features: Held.Sum: slice lengths do not match")
 	}
-	f, stride := h.f[i*perTile:], h.rowPanels()*perTile
+	f, stride := h.f[tileAt(i):], h.perPanel()
 	for c := 0; c < columns; c += vec.HeldColumns {
 		a := h.packed[c/vec.HeldColumns*h.panels*perPanel:][:h.panels*perPanel]
 		dst := dst[c*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
