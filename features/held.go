@@ -8,7 +8,8 @@ import (
 // Held is the features of a block for some rows, in memory, for several products with
 // them. The zero value is ready to use, by one goroutine at a time.
 type Held struct {
-	Team *cores.Team // does the products; nil: as many goroutines as they justify
+	Team     *cores.Team // does the products; nil: as many goroutines as they justify
+	Together int         // runs of rows that the same core begins with, see cores.Team.RunNear; 0 is 1
 
 	bank   *Bank
 	rows   int
@@ -83,9 +84,9 @@ func (j *job) holdGradient() {
 		for h.from = 0; h.from < runs; h.from += together {
 			n := min(together, runs-h.from)
 			resize(&h.ofRuns, n*len(h.sums))
-			j.near = true
+			j.together = max(1, h.Together)
 			j.run((*job).holdRunTask, n, hold+spread)
-			j.near = false
+			j.together = 0
 			j.run((*job).addRunsTask, vec.Panels(len(h.sums), sumsPerTask), hold+spread)
 		}
 		return

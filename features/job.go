@@ -22,9 +22,9 @@ type job struct {
 	held         *Held
 	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
-	from, end    int  // range of the frequencies asked for; in sums, from is the first panel
-	perTask      int  // panels in a task, of rows or of frequencies
-	near         bool // tasks are runs of rows, for Team.RunNear
+	from, end    int // range of the frequencies asked for; in sums, from is the first panel
+	perTask      int // panels in a task, of rows or of frequencies
+	together     int // of Team.RunNear; 0: the team has Run
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
@@ -101,8 +101,8 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 		if j.inTeam == nil {
 			j.inTeam = func(worker, i int) { j.task(j, j.workers[worker], i) }
 		}
-		if j.near {
-			j.team.RunNear(tasks, 1, j.inTeam)
+		if j.together > 0 {
+			j.team.RunNear(tasks, j.together, j.inTeam)
 		} else {
 			j.team.Run(tasks, j.inTeam)
 		}

@@ -230,3 +230,54 @@ func TestOrderIsThatOfTheTasks(t *testing.T) {
 	}
 	all.Rest()
 }
+
+// RunNear does each task once, whoever is late.
+func TestRunNearDoesEachTaskOnce(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8} {
+		all := team(t, n)
+		for phase := range 400 {
+			done, together := make([]atomic.Int32, 1+phase%70), 1+phase%5
+			all.RunNear(len(done), together, func(worker, task int) {
+				if worker < 0 || worker >= n {
+					t.Errorf("worker %d of %d", worker, n)
+				}
+				done[task].Add(1)
+				for range task % 7 * 100 {
+					runtime.KeepAlive(done)
+				}
+			})
+			for i := range done {
+				if times := done[i].Load(); times != 1 {
+					t.Fatalf("team of %d: task %d of %d was done %d times", n, i, len(done), times)
+				}
+			}
+			if phase%40 == 13 {
+				all.Rest()
+			}
+		}
+		all.Rest()
+	}
+}
+
+// A worker begins with the first group of its own.
+func TestRunNearBeginsWithItsOwn(t *testing.T) {
+	all := team(t, 2)
+	for all.Size() == 1 {
+		all.Resize(2) // a pause
+	}
+	both := make(chan struct{}, 2)
+	var by [16]int
+	all.RunNear(16, 2, func(worker, task int) {
+		by[task] = worker
+		if task == 0 || task == 2 { // the first of each
+			both <- struct{}{}
+			for len(both) < 2 {
+				runtime.Gosched()
+			}
+		}
+	})
+	if by[0] != 0 || by[2] != 1 {
+		t.Errorf("tasks 0 and 2 were done by workers %d and %d", by[0], by[2])
+	}
+	all.Rest()
+}

@@ -4,15 +4,17 @@ import "sync/atomic"
 
 // share is the tasks of RunNear that a worker begins with.
 type share struct {
-	begun atomic.Int64 // of these tasks, in their order
-	_     [64]byte     // a cache line of its own
+	begun  atomic.Int64 // of these tasks, in their order
+	active atomic.Bool  // the worker has begun one of them
+	_      [64]byte     // a cache line of its own
 }
 
 // RunNear is Run for tasks of which neighbours, as many as together, have data that earlier and
 // later phases use, too: a worker begins with the groups whose number is its own, modulo Size,
-// and takes part in those of others where these are late, or at the end. So most of the data
-// are still in the cache of its core. From another one they would take several times as long,
-// and longer yet where the cores have no cache in common.
+// and takes part in those of others where these are late, or at the end, except in the last one
+// of a worker that is about to begin it. So most of the data are still in the cache of its core.
+// From another one they would take several times as long, and longer yet where the cores have no
+// cache in common.
 func (t *Team) RunNear(tasks, together int, f func(worker, task int)) {
 	n := min(t.Size(), tasks)
 	if n <= 1 {
@@ -24,6 +26,7 @@ func (t *Team) RunNear(tasks, together int, f func(worker, task int)) {
 	}
 	for _, s := range t.shares {
 		s.begun.Store(0)
+		s.active.Store(false)
 	}
 	t.near, t.together = n, together
 	defer func() { t.near = 0 }()
@@ -36,12 +39,15 @@ const maxLead = 2
 
 // workNear does tasks of RunNear until none is left.
 func (t *Team) workNear(worker int) {
-	for t.next.Load() < t.tasks { // which says that there was a panic
+	for t.next.Load() < t.tasks { // otherwise the caller has panicked
 		of := t.nextOf(worker)
 		if of < 0 {
 			return
 		}
 		if i := t.taskOf(of, t.shares[of].begun.Add(1)-1); i < t.tasks {
+			if own := t.shares[worker]; of == worker && !own.active.Load() {
+				own.active.Store(true)
+			}
 			t.f(worker, int(i))
 		}
 	}
@@ -59,9 +65,15 @@ func (t *Team) nextOf(worker int) int {
 		return worker
 	}
 	for other := range t.near {
-		if i := t.taskOf(other, t.shares[other].begun.Load()); other != worker && i < t.tasks && i+lead < first {
-			of, first, lead = other, i, 0
+		begun := t.shares[other].begun.Load()
+		i := t.taskOf(other, begun)
+		if other == worker || i >= t.tasks || i+lead >= first {
+			continue
 		}
+		if t.shares[other].active.Load() && t.taskOf(other, begun+1) >= t.tasks {
+			continue // its last one
+		}
+		of, first, lead = other, i, 0
 	}
 	return of
 }

@@ -15,6 +15,7 @@ type Team struct {
 	helpers []*helper
 	f       func(worker, task int)
 	tasks   int64
+	whole   bool // the caller has begun all of its tasks
 
 	late   int  // consecutive Runs in which the caller blocked
 	paused int  // Resizes left of a pause
@@ -100,8 +101,10 @@ func (t *Team) Run(tasks int, f func(worker, task int)) {
 		started = h.call() || started
 	}
 	release(started)
+	t.whole = false
 	defer t.finish(t.helpers[:n-1])
 	t.work(0)
+	t.whole = true
 }
 
 // work does tasks until none is left.
@@ -117,7 +120,9 @@ func (t *Team) work(worker int) {
 
 // finish waits for the helpers that have begun.
 func (t *Team) finish(helpers []*helper) {
-	t.next.Store(t.tasks) // after a panic, there are others
+	if !t.whole { // there was a panic
+		t.next.Store(t.tasks)
+	}
 	var failure any
 	blocked := false
 	for _, h := range helpers {

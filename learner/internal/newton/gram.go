@@ -181,8 +181,9 @@ func (w *newton) addRuns(g *gram) {
 	}
 	s.of, s.sums = g, state.Extend(s.sums[:0], len(s.runs)*size*size)
 	// Most rows of a run are those that the core has held: see Team.RunNear.
-	s.before = s.runs[0].from / vec.Run % team.Size()
-	team.RunNear(s.before+len(s.runs), 1, s.sum)
+	together := w.runsTogether()
+	s.before = s.runs[0].from / vec.Run % (together * team.Size())
+	team.RunNear(s.before+len(s.runs), together, s.sum)
 	team.Run(vec.Panels(size, gramRowsPerTask), s.add)
 	s.of = nil
 }

@@ -41,9 +41,23 @@ func (w *newton) sumLines(f func(w *newton, r int, lines []float64, p *panelScra
 	clear(s.sum)
 	s.ordered.Begin(w.scratch.team.Size(), s.add)
 	s.lines, s.perTask = f, max(1, linesPerTask/columns)
-	w.scratch.team.RunNear(vec.Panels(vec.Panels(w.window.rows, vec.Lanes), s.perTask), vec.Run/vec.Lanes/s.perTask, s.do)
+	w.scratch.team.RunNear(vec.Panels(vec.Panels(w.window.rows, vec.Lanes), s.perTask), w.runsTogether()*vec.Run/vec.Lanes/s.perTask, s.do)
 	s.ordered.End()
 	return s.sum
+}
+
+// columnsTogether is the number of columns of members for which cores alternate after each run of
+// rows, 64 KiB of scores: with fewer, data that processors load ahead would often be another core's.
+const columnsTogether = 32
+
+// runsTogether returns the number of consecutive runs of rows that the same core begins with in
+// each phase of a step.
+func (w *newton) runsTogether() int {
+	n, runs := max(1, columnsTogether/features.SumColumns(w.Head.Scores()*len(w.members))), vec.Panels(w.window.rows, vec.Run)
+	for n > 1 && runs < 8*n {
+		n /= 2
+	}
+	return n
 }
 
 // linesTask sets the lines of a few panels, and has them added.

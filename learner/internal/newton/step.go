@@ -53,7 +53,7 @@ func (w *newton) takeStep(coef []float64) {
 		}
 	}
 	s.stepped, s.far = coef, state.Extend(s.far[:0], vec.Panels(len(coef)/columns, featuresPerTask))
-	s.team.RunNear(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes)+len(s.far), 1, s.stepRows)
+	s.team.RunNear(vec.Panels(w.window.rows, panelsPerTask*vec.Lanes)+len(s.far), w.runsTogether(), s.stepRows)
 	if !slices.Contains(s.far, true) {
 		coef = nil
 	}
@@ -139,7 +139,7 @@ func (w *newton) scoreCores(n int) int {
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
-		s.held.Team = s.team
+		s.held.Team, s.held.Together = s.team, w.runsTogether()
 		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}

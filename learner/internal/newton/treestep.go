@@ -80,9 +80,9 @@ func (w *newton) divideStep() {
 	s, team := &w.forest.solver, w.scratch.team
 	workers, runs := s.workersOf(s.member, w.Head.Scores()), vec.Panels(w.window.rows, vec.Run)
 	w.resize(workers)
-	team.RunNear(runs, 1, s.gradient)
+	team.RunNear(runs, w.runsTogether(), s.gradient)
 	team.Run(len(workers), s.one)
-	team.RunNear(runs, 1, s.apply)
+	team.RunNear(runs, w.runsTogether(), s.apply)
 }
 
 // staleTrees marks the candidates of the next trees, and those of pairs, which have changed.
