@@ -179,6 +179,7 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 		j := number * perWorker
 		scores := min(perWorker, k-j)
 		t.begin(n)
+		t.diverged = false
 		for tree := from; tree < to; tree++ {
 			first, end := old.trees.Tree(tree)
 			t.rest(end - first)
@@ -192,8 +193,10 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 			leaf := l.of[tree*windowRows : tree*windowRows+n]
 			t.sum(leaf, before, end-first)
 			w.stepLeaves(t, c, j, first, penalty)
+			l.change(t.step, c, j, first, k)
 			t.apply(leaf)
 		}
+		l.diverged[l.members[c]] = l.diverged[l.members[c]] || t.diverged
 	}
 	w.changeScores(c, workers, 0, n)
 }

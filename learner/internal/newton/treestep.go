@@ -14,8 +14,8 @@ type treeSolver struct {
 	workers []*treeWorker
 	panels  []panelScratch // of each member with leaves, and of each core
 
-	member                     int                    // of those with leaves, whose step is divided
-	step, gradient, one, apply func(worker, task int) // a task of stepForest or divideStep
+	member                           int                    // of those with leaves, whose step is divided
+	step, coef, gradient, one, apply func(worker, task int) // a task of stepForest or divideStep
 }
 
 // treeWorker changes the trees for two scores of one member, or for the last one alone: the numbers
@@ -24,6 +24,9 @@ type treeWorker struct {
 	gradient, curvature, change []vec.Pair // of each row of the window, in whole panels
 	sums                        []vec.LeafSums
 	step                        []vec.Pair // of each leaf of a tree
+	steps                       []vec.Pair // those of several trees
+	first                       []int      // of each of them: where its steps begin; -1: it has none
+	diverged                    bool       // a coefficient has
 }
 
 // perWorker is the number of scores of a treeWorker.
@@ -54,6 +57,12 @@ func (w *newton) stepForest() {
 	} else {
 		w.scratch.team.Run(own, s.step)
 	}
+	w.scratch.team.Run(count+l.pairs, s.coef)
+	for c, m := range l.members {
+		for _, t := range s.workersOf(c, k) {
+			l.diverged[m] = l.diverged[m] || t.diverged
+		}
+	}
 	w.staleTrees(count)
 	l.next = (l.next + count) % w.Options.Forest
 }
@@ -63,6 +72,7 @@ func (w *newton) setTasks() {
 	l := &w.forest
 	s := &l.solver
 	s.step = func(_, c int) { w.stepMember(c) }
+	s.coef = func(_, i int) { w.changeCoefficients(i) }
 	s.gradient = func(worker, task int) {
 		w.leafGradient(l.members[s.member], s.workersOf(s.member, w.Head.Scores()), &s.panels[worker], task*vec.Run, (task+1)*vec.Run)
 	}
@@ -206,6 +216,7 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 	l, n, count := &w.forest, w.window.rows, min(treesPerStep, w.Options.Forest)
 	penalties := w.leafPenalties(c)
 	t.begin(n)
+	t.steps, t.first, t.diverged = t.steps[:0], t.first[:0], false
 	var last []uint16 // leaves of the tree before, whose step is not in the changes yet
 	for i := range count + l.pairs {
 		tree, penalty := w.treeAt(i, count), penalties.pairs
@@ -213,6 +224,7 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 			penalty = penalties.trees
 		}
 		if math.IsInf(penalty, 1) {
+			t.first = append(t.first, -1)
 			continue
 		}
 		from, to := l.trees.Tree(tree)
@@ -223,12 +235,39 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 		}
 		t.sum(leaf, last, to-from)
 		w.stepLeaves(t, c, j, from, penalty)
+		t.first, t.steps = append(t.first, len(t.steps)), append(t.steps, t.step...)
 		last = leaf
 	}
 	t.apply(last)
 }
 
-// stepLeaves takes the step of the leaves from the number from on whose sums t has.
+// changeCoefficients changes the coefficients of tree i of a step by those of all workers, whose
+// coefficients of a leaf are neighbours: one core changes them all.
+func (w *newton) changeCoefficients(i int) {
+	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
+	from, to := l.trees.Tree(w.treeAt(i, min(treesPerStep, w.Options.Forest)))
+	for c := range own {
+		for number, t := range l.solver.workersOf(c, k) {
+			if t.first[i] >= 0 {
+				l.change(t.steps[t.first[i]:][:to-from], c, number*perWorker, from, k)
+			}
+		}
+	}
+}
+
+// change adds the steps of the leaves from the number from on to the coefficients of the scores from
+// the number j on, of k, in member c of those with leaves.
+func (l *leaves) change(steps []vec.Pair, c, j, from, k int) {
+	own, scores := len(l.members), min(perWorker, k-j)
+	for i := range steps {
+		coef := l.coef[((from+i)*own+c)*k+j:][:scores]
+		for s := range coef {
+			coef[s] += steps[i][s]
+		}
+	}
+}
+
+// stepLeaves computes the step of the leaves from the number from on whose sums t has.
 func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
 	t.rest(len(t.sums))
@@ -238,9 +277,8 @@ func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 		for s, u := range coef {
 			d := -(sums.Slope[s] + float64(penalty*u)) / (sums.Hessian[s] + penalty)
 			if !(math.Abs(u+d) < engine.MaxCoefficient/10) {
-				d, l.diverged[l.members[c]] = 0, true
+				d, t.diverged = 0, true
 			}
-			coef[s] += d
 			step[s] = d
 		}
 	}
