@@ -58,7 +58,15 @@ func (w *newton) regrow(before, rows int) {
 // regrown returns n trees that grow again at some rows of the window.
 func (w *newton) regrown(rows, n int) *forest.Forest {
 	shared := new(forest.Shared)
-	labels, rest := w.guided(w.sample(), shared), w.guided(w.rest(), shared)
+	var labels, rest forest.Sample
+	w.scratch.team.Resize(2)
+	w.scratch.team.Run(2, func(_, task int) {
+		if task == 0 {
+			labels = w.guided(w.sample(), shared)
+		} else {
+			rest = w.guided(w.rest(), shared)
+		}
+	})
 	seed := w.Options.Seed + uint64(rows)
 	ofRest := int(regrowthRest * float64(n))
 	return forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1))

@@ -65,6 +65,7 @@ type readRow struct {
 func readAhead(s source) source {
 	full, free := make(chan *part, partsAhead), make(chan *part, partsAhead)
 	done, ended := make(chan struct{}), make(chan struct{})
+	row := readRow{schema: s.schema()} // before the goroutine reads
 	for range partsAhead {
 		free <- new(part)
 	}
@@ -81,7 +82,6 @@ func readAhead(s source) source {
 		}
 	}()
 	now, at := new(part), 0 // which is never free again
-	row := readRow{schema: s.schema()}
 	return source{
 		next: func() (decode.Row, error) {
 			if at == len(now.rows) {
