@@ -151,7 +151,7 @@ func (c Config) Arithmetic() int {
 	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
 		version += 2
 	}
-	if e.Mixture { // with the members short and reset, which take fewer steps of no use, calibrated for scorers, with fewer steps in the warm-up, with numbers judged by t distributions, and whose averages change less often, at first once the window is full, trees grow again from the columns that matter, and scores of rows that a member has left stay as they are
+	if e.Mixture { // with the members short and reset, which take fewer steps of no use, calibrated for scorers, with fewer steps in the warm-up, with numbers judged by t distributions and without outliers, and whose averages change less often, at first once the window is full, trees grow again from the columns that matter, and scores of rows that a member has left stay as they are
 		version += 9
 	}
 	if e.Sparse > 0 { // machines of no use take fewer steps

@@ -89,7 +89,7 @@ func (l *Learner) widen() {
 // passOver counts row i of p, which is not learned.
 func (l *Learner) passOver(p *PredictedBatch, i int, y Label, weight float64) {
 	l.count(y, weight)
-	if l.mixture != nil {
+	if l.mixture != nil && !p.outlier(i) {
 		l.mixture.Remember(p.batch.keys[i], y)
 	}
 }

@@ -46,6 +46,26 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.scorePending()
 }
 
+// rescale has the model begin again with other scales of the targets where labels have grown
+// far beyond those of the warm-up.
+func (l *Learner) rescale() {
+	if l.fit == nil || l.warming() {
+		return
+	}
+	scales := l.mixture.Grown(&l.head)
+	if scales == nil {
+		return
+	}
+	fit := *l.fit
+	fit.Scales = scales
+	l.fit = &fit
+	l.head.Standardize(scales)
+	l.engine = l.algorithm.New(l.problem(make([]float64, l.head.Scores())))
+	l.linear = baseline.NewLinear(fit.Scaler.ColumnWeights, l.linearScores())
+	l.mixture.Rescale(&l.head)
+	l.scorePending()
+}
+
 // minibatchAt returns the rows of a mini-batch that ends at labelled row n or soon after
 // it. Those of an algorithm with large mini-batches are smaller until the last fit of
 // the warm-up: not more than there were rows when the latest fit took effect.
@@ -120,7 +140,7 @@ func (l *Learner) checkpoints() []int {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Version: warmup.Version(l.config.Warmup), Quick: l.config.quick(), Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
+	a := warmup.Request{Version: warmup.Version(l.config.Warmup), Quick: l.config.quick(), Robust: l.config.Mixture, Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

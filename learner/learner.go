@@ -201,6 +201,9 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.passOver(p, i, y, weight)
 		return false, found
 	}
+	if p.outlier(i) {
+		weight = 0 // until labels like it are usual
+	}
 	l.labelled++
 	grown := l.count(y, weight)
 	if l.warming() {
@@ -219,6 +222,9 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	l.advance()
 	l.team.Wait() // for the mixture
+	if l.mixture != nil && l.labelled%mixture.GrownRows == 0 {
+		l.rescale()
+	}
 	if changed {
 		l.rules.StepIntervals()
 	}

@@ -1,6 +1,8 @@
 package learner
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
@@ -60,6 +62,8 @@ type mixedPass struct {
 	last         []Label   // of the key of each row, before it
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
+	servedX      []float32 // the rows, scaled as a scorer has them before the first fit
+	outliers     []bool    // labels that are
 
 	// Scorer are the predictions of a scorer for the same rows, with the State before the
 	// pass: it has the members that need no labels.
@@ -88,10 +92,17 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
-	m.Static.Apply(p.servedScores, p.x, p.ownFeatures, p.batch.Sparse)
+	x := p.x
+	if s := m.Static.Early; s != nil {
+		p.servedX = scaledRows(p.servedX[:0], s, p.raw, p.rows)
+		x = p.servedX
+	}
+	m.Static.Apply(p.servedScores, x, p.ownFeatures, p.batch.Sparse)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
+	p.outliers = slices.Grow(p.outliers[:0], p.rows)[:p.rows]
+	clear(p.outliers)
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))
 		served := p.Scorer.Row(i)
@@ -108,16 +119,17 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
 		p.linear = append(p.linear, m.Linear(size)...)
 		if y := p.batch.Label(i); y.Task != Auto {
-			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i))*p.fate(i).age)
+			p.outliers[i] = m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i))*p.fate(i).age)
 		}
 	}
 }
 
 // lastOf returns the last label of the key of row i of p, or of any key if there is none.
+// Outliers are none of them.
 func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 	key := p.batch.keys[i]
 	for j := i - 1; j >= 0; j-- {
-		if y := p.batch.Label(j); y.Task != Auto && p.batch.keys[j] == key {
+		if y := p.batch.Label(j); y.Task != Auto && p.batch.keys[j] == key && !p.outliers[j] {
 			return target.BoundedLabel(y)
 		}
 	}
@@ -125,7 +137,7 @@ func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 		return y
 	}
 	for j := i - 1; j >= 0; j-- {
-		if y := p.batch.Label(j); y.Task != Auto {
+		if y := p.batch.Label(j); y.Task != Auto && !p.outliers[j] {
 			return target.BoundedLabel(y)
 		}
 	}
@@ -142,7 +154,10 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	if p.isMixed { // nothing was predicted for the first row
 		last = p.last[i]
 	}
-	due := l.mixture.Push(x, p.batch.Sparse(i), last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+	if !p.outlier(i) {
+		l.mixture.Remember(p.batch.keys[i], y)
+	}
+	due := l.mixture.Push(x, p.batch.Sparse(i), last, y, weight, l.labelled, l.warming())
 	switch {
 	case due && l.fit == nil: // members have little to learn
 		l.mixture.Learn(&l.head)
@@ -154,9 +169,12 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	}
 	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {
 		l.setEarly(n)
-		l.mixture.StartEarly(&l.head, l.early.ColumnWeights, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)
+		l.mixture.StartEarly(&l.head, l.early, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)
 	}
 }
+
+// outlier reports whether the label of row i is one of a mixture of numbers.
+func (p *PredictedBatch) outlier(i int) bool { return p.isMixed && p.outliers[i] }
 
 // setEarly sets the scaler that members have before the first fit to that of some rows.
 func (l *Learner) setEarly(rows int) {
@@ -186,7 +204,7 @@ func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
 		factors = l.fit.Scaler.ColumnWeights
 	} else if n := warmup.EarlyAt(l.labelled); n > 0 && l.config.Metric == nil {
 		l.setEarly(n)
-		l.mixture.LoadEarly(&l.head, l.early.ColumnWeights, l.warmup.Labels[:n])
+		l.mixture.LoadEarly(&l.head, l.early, l.warmup.Labels[:n])
 	}
 	l.mixture.Load(s, &l.head, factors, l.labelled, len(l.warmup.Labels), v)
 }

@@ -154,6 +154,8 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
+	} else if m.static != nil && m.static.Early != nil {
+		m.x = scaledRows(m.x[:0], m.static.Early, b, n)
 	}
 	if m.posterior != nil {
 		p.Leverages = m.posterior.Leverages(nil, m.x, n)

@@ -196,6 +196,11 @@ func (l *Learner) finish() (changed bool) {
 		l.adopt(<-l.warmup.Result)
 		changed = true
 	}
+	if n := len(l.warmup.Labels); l.fit == nil && l.mixture != nil && l.early != nil {
+		l.setEarly(n)
+		l.mixture.StartEarly(&l.head, l.early, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)
+		changed = true
+	}
 	if n := len(l.pending.Labels); n > 0 {
 		l.learnEncoding()
 		l.pending.Part = float64(n) / float64(l.minibatchAt(l.labelled))

@@ -111,11 +111,14 @@ class Model:
         a = self._arrays
         x = self._encoding.apply(raw) if self._encoding else raw
         require(x.shape[1] == self._width, f"rows become {x.shape[1]} columns, want {self._width}")
-        v = (bounded(x) - a["center"]) * a["scale"]
+        return (self._clipped(x, a["center"], a["scale"]) * a["metric"]).astype(F32)
+
+    def _clipped(self, x, center, scale):
+        v = (bounded(x) - center) * scale
         far = np.abs(v)
         with np.errstate(divide="ignore", invalid="ignore"):
             v = np.where(far > CLIP, np.copysign(CLIP + CLIP / 2 * np.log(np.minimum(far, np.finfo(F64).max) / CLIP), v), v)
-        return np.where(np.isnan(x), 0, v * a["metric"]).astype(F32)
+        return np.where(np.isnan(x), 0, v)
 
     def scores(self, rows):
         """Returns the scores of rows: what the model adds up, before it becomes a prediction."""
@@ -123,20 +126,28 @@ class Model:
 
     def _scores(self, raw):
         a, k = self._arrays, len(self._intercept)
-        if self._features is None:
-            return np.tile(self._intercept, (len(raw), 1)), None
-        x = self._scaled(raw)
-        f = self._features.sum(x, a["coefficients"]) + self._intercept
-        if self._forest:
-            f = f + self._forest.sum(x, a["forest.coefficients"])
+        if self._features is not None:
+            x = self._scaled(raw)
+            f = self._features.sum(x, a["coefficients"]) + self._intercept
+            if self._forest:
+                f = f + self._forest.sum(x, a["forest.coefficients"])
+        else:
+            x, f = None, np.tile(self._intercept, (len(raw), 1))
+            if "mixture.scaler" in a:  # the linear members before the first fit
+                x = self._clipped(raw, *a["mixture.scaler"]).astype(F32)
         if len(self._share):
             linear = a["mixture.linear"].astype(F64).reshape(k, -1)
             added = np.tile(linear[:, -1], (len(x), 1))
             for j in range(x.shape[1]):
                 added = added + linear[:, j] * x[:, j, None].astype(F64)
+            limits = a.get("mixture.limits")
+            if limits is not None:
+                added = np.clip(added, limits[:, 0], limits[:, 1])
             f = self._share * f + added
             if self._machines:
                 f = f + self._machines.sum(x, a["mixture.coefficients"])
+            if limits is not None:
+                f = np.clip(f, limits[:, 2], limits[:, 3])
         return f, x
 
     def predict(self, rows):

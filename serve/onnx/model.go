@@ -62,7 +62,7 @@ const changeColumns = "leave it out of input.columns (fit --columns), or declare
 // written are the arrays that a graph is made of.
 var written = []string{
 	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "forest.columns", "forest.thresholds", "forest.coefficients", "decision", "intervals", "variance", "posterior",
-	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor",
+	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor", "mixture.limits", "mixture.scaler",
 }
 
 func newModel(s *snapshot.Snapshot) (*model, error) {

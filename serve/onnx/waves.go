@@ -108,12 +108,24 @@ func (m *model) scores(g *graph, x value) value {
 		added[c] = float64(own[m.width])
 	}
 	plus := g.op("Add", g.op("MatMul", x, g.doubles(linear, m.width, k)), g.row(added))
+	limits := numbers[float64](m, "mixture.limits") // scores × 4: of plus, and of the sum
+	limited := func(v value, at int) value {
+		if len(limits) == 0 {
+			return v
+		}
+		lo, hi := make([]float64, k), make([]float64, k)
+		for c := range k {
+			lo[c], hi[c] = limits[4*c+at], limits[4*c+at+1]
+		}
+		return g.op("Max", g.op("Min", v, g.row(hi)), g.row(lo))
+	}
+	plus = limited(plus, 0)
 	f = g.op("Add", g.op("Mul", f, g.row(share)), plus)
 	if machines := numbers[float32](m, "mixture.coefficients"); len(machines) > 0 {
 		size := min(int(m.sizes[blockSize]), ownBlock)
 		f = g.op("Add", f, g.waves(x, m.frequencies(size, len(machines)/(2*size*k)), machines, k))
 	}
-	return f
+	return limited(f, 2)
 }
 
 // maxLeverage bounds the leverage of a row.

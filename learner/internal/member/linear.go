@@ -3,6 +3,7 @@ package member
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
@@ -49,6 +50,7 @@ type Linear struct {
 	squares []float64 // of AdaGrad's gradients, scores × n
 
 	z, f, g, gram, moment, factor []float64 // scratch
+	most, residuals               []float64 // likewise, see limit
 	scaled                        []float32
 	vec                           vec.Scratch
 }
@@ -156,9 +158,14 @@ func (l *Linear) scores(f []float64) {
 // Ready reports whether l has coefficients.
 func (l *Linear) Ready() bool { return l.solved }
 
-// AddTo adds share times the coefficients for score c to w.
-func (l *Linear) AddTo(w []float64, c int, share float64) {
+// AddTo adds share times the coefficients for score c of the head h to w.
+func (l *Linear) AddTo(w []float64, c int, share float64, h *target.Head) {
 	of := l.w[c*l.N : (c+1)*l.N]
+	if h.Task == target.Regression && l.head.Scales[c] != h.Scales[c] { // before the first fit
+		u, to := l.head.Scales[c], h.Scales[c]
+		w[len(w)-1] += float64(share * ((u.Mean - to.Mean) / to.Deviation))
+		share *= u.Deviation / to.Deviation
+	}
 	for i, v := range l.factors {
 		w[i] += float64(share * float64(of[i]*v))
 	}
@@ -176,6 +183,7 @@ func (l *Linear) Learn(c *Chunk) {
 	}
 	n, k, rows := l.N, l.head.Scores(), len(c.Labels)
 	h := l.head.Loss.Smoothness()
+	l.limit(c)
 	l.scaled, l.gram, l.moment = state.Extend(l.scaled[:0], rows*n), state.Extend(l.gram[:0], n*n), state.Extend(l.moment[:0], k*n)
 	l.f, l.g = state.Extend(l.f[:0], k), state.Extend(l.g[:0], k)
 	clear(l.gram)
@@ -195,7 +203,7 @@ func (l *Linear) Learn(c *Chunk) {
 			l.scaled[i*n+j] = float32(v * root)
 		}
 		for s, g := range l.g {
-			g = max(-target.MaxResidual, min(target.MaxResidual, g))
+			g = max(-l.most[s], min(l.most[s], g))
 			vec.Axpy(weight*(float64(curvature*l.f[s])-g), l.z, l.moment[s*n:(s+1)*n])
 		}
 		total += weight
@@ -207,6 +215,43 @@ func (l *Linear) Learn(c *Chunk) {
 		l.solve()
 	}
 }
+
+// limit sets the largest residuals of the rows of c that count in full: target.MaxResidual, or
+// mostSpreads times the root mean square of them without the largest ones. What most rows are
+// far from is no outlier but a change of the labels.
+func (l *Linear) limit(c *Chunk) {
+	k, d, rows := l.head.Scores(), len(l.factors), len(c.Labels)
+	l.most = state.Extend(l.most[:0], k)
+	for s := range l.most {
+		l.most[s] = target.MaxResidual
+	}
+	if l.head.Task != target.Regression {
+		return
+	}
+	l.f, l.residuals = state.Extend(l.f[:0], k), state.Extend(l.residuals[:0], k*rows)
+	for i, y := range c.Labels {
+		l.inputs(c.X[i*d:(i+1)*d], &c.Last[i])
+		l.scores(l.f)
+		for s, f := range l.f {
+			l.residuals[s*rows+i] = math.Abs(f - l.head.Target(y, s))
+		}
+	}
+	for s := range l.most {
+		all := l.residuals[s*rows : (s+1)*rows]
+		slices.Sort(all)
+		sum, rest := 0.0, all[:rows-(rows+15)/16]
+		for _, v := range rest {
+			sum += float64(v * v)
+		}
+		if len(rest) > 0 {
+			l.most[s] = max(l.most[s], mostSpreads*math.Sqrt(sum/float64(len(rest))))
+		}
+	}
+}
+
+// mostSpreads is the number of spreads of the residuals that one counts for at most. Chosen by
+// trial.
+const mostSpreads = 10
 
 // mostSince returns the number of rows since the last solution from which on l is solved
 // again.

@@ -72,9 +72,9 @@ type Static interface {
 type Affine interface {
 	Static
 
-	// AddTo adds share times the coefficients for score c to w, of which the last is the
-	// intercept.
-	AddTo(w []float64, c int, share float64)
+	// AddTo adds share times the coefficients for score c of the head h to w, of which the
+	// last is the intercept.
+	AddTo(w []float64, c int, share float64, h *target.Head)
 }
 
 // Machine is a member whose scores are those of random features, the first ones of the same

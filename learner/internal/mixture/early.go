@@ -5,31 +5,35 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // StartEarly restarts the members that see inputs before the first fit of the warm-up, with
-// rows x of another scaler. A scorer does not have them yet.
-func (m *Mixture) StartEarly(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
+// rows x of another scaler. A scorer has those of a regression.
+func (m *Mixture) StartEarly(h *target.Head, scaler *warmup.Scaler, x []float32, labels []target.Label, weights []float64) {
 	if alike(h.Task, labels) {
 		return
 	}
 	early := earlyHead(h, labels)
 	for _, o := range m.members {
-		if o.Start(early, columnFactors) {
+		if o.Start(early, scaler.ColumnWeights) {
 			o.Learn(&member.Chunk{X: x, Labels: labels, Weights: weights, Last: m.early})
 		}
 	}
+	m.scaler = scaler
+	m.setStatic(h)
 }
 
 // LoadEarly creates the members as StartEarly did, with the same labels, except for what
 // Load reads.
-func (m *Mixture) LoadEarly(h *target.Head, columnFactors []float64, labels []target.Label) {
+func (m *Mixture) LoadEarly(h *target.Head, scaler *warmup.Scaler, labels []target.Label) {
+	m.scaler = scaler
 	if alike(h.Task, labels) {
 		return
 	}
 	early := earlyHead(h, labels)
 	for _, o := range m.members {
-		o.Start(early, columnFactors)
+		o.Start(early, scaler.ColumnWeights)
 	}
 }
 
@@ -43,26 +47,36 @@ func alike(task target.Task, labels []target.Label) bool {
 	return true
 }
 
-// earlyHead returns h with targets in the standard deviations of the labels so far.
+// earlyHead returns h with targets in the standard deviations of the labels so far, without
+// outliers.
 func earlyHead(h *target.Head, labels []target.Label) target.Head {
 	e := *h
 	if h.Task != target.Regression {
 		return e
 	}
-	scales := make([]target.Scale, h.Targets())
+	scales, all := make([]target.Scale, h.Targets()), make([]float64, len(labels))
 	for j := range scales {
-		mean, squares := 0.0, 0.0
 		for i, y := range labels {
-			d := target.Bounded(y.At(j)) - mean
-			mean += d / float64(i+1)
-			squares += float64(d * (target.Bounded(y.At(j)) - mean))
+			all[i] = target.Bounded(y.At(j))
 		}
-		deviation := math.Sqrt(target.Finite(squares) / float64(len(labels)))
-		if !(deviation > 0) {
-			deviation = 1
-		}
-		scales[j] = target.Scale{Mean: mean, Deviation: deviation}
+		scales[j] = scaleOf(all)
 	}
 	e.Standardize(scales)
 	return e
+}
+
+// scaleOf returns the mean and the standard deviation of numbers without outliers.
+func scaleOf(y []float64) target.Scale {
+	inliers := target.Inliers(y)
+	mean, squares := 0.0, 0.0
+	for i, v := range inliers {
+		d := v - mean
+		mean += d / float64(i+1)
+		squares += float64(d * (v - mean))
+	}
+	deviation := math.Sqrt(target.Finite(squares) / float64(len(inliers)))
+	if !(deviation > 0) {
+		deviation = 1
+	}
+	return target.Scale{Mean: mean, Deviation: deviation}
 }

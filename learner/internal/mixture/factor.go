@@ -44,9 +44,13 @@ func newFactor(theta, of []float64) factor {
 }
 
 // takeRows reads the numbers of rows. Those of models of arithmetic 4 lack the factor of a
-// scorer, which begins without rows then.
+// scorer, and those of arithmetic 9 the bounds, which begin without rows then.
 func (m *Mixture) takeRows(s *state.Reader) []float64 {
 	n, lacks := len(m.now.all), factorSize(m.task)
+	if more := m.boundsSize(); s.Err == nil && len(s.In) > 0 && more > 0 && s.In[0].Shape[1] == n-more {
+		all := state.Take[float64](s, "mixture.rows", 1, n-more)
+		return append(all, make([]float64, more)...)
+	}
 	if s.Err != nil || len(s.In) == 0 || lacks == 0 || s.In[0].Shape[1] != n-lacks {
 		return state.Take[float64](s, "mixture.rows", 1, n)
 	}

@@ -13,15 +13,13 @@ import (
 // Last returns the last label of a key among the rows learned.
 func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 
-// Remember has y be the last label of a key, from a row that is not learned.
+// Remember has y be the last label of a key.
 func (m *Mixture) Remember(key string, y target.Label) { m.memory.push(key, y) }
 
 // Push takes the next labelled row, of which n were learned with it: its scaled inputs
-// (nil before the first fit), its sparse part, the last label of its key before it, its own,
-// and its key.
+// (nil before the first fit), its sparse part, the last label of its key before it, and its own.
 // warming says that a later fit may scale the row again. Push reports whether Learn is due.
-func (m *Mixture) Push(x []float32, of sparse.Row, last, y target.Label, weight float64, key string, n int64, warming bool) bool {
-	m.memory.push(key, y)
+func (m *Mixture) Push(x []float32, of sparse.Row, last, y target.Label, weight float64, n int64, warming bool) bool {
 	if warming {
 		m.early = append(m.early, last)
 	}
@@ -60,7 +58,7 @@ func (m *Mixture) Learn(h *target.Head) {
 // Start begins again with rows of a new fit, whose roots of the column weights are given:
 // x has the rows so far, and the labels and weights are theirs.
 func (m *Mixture) Start(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
-	m.factors = slices.Clone(columnFactors)
+	m.factors, m.scaler = slices.Clone(columnFactors), nil
 	d := len(columnFactors)
 	whole := len(labels) - len(labels)%ChunkRows
 	for _, o := range m.members {

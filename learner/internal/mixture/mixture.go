@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -53,7 +54,8 @@ type Mixture struct {
 	factor     []float64 // that of a scorer; empty without classes
 	now, ahead *rows     // after the rows learned, and after those predicted
 	Static     Static
-	factors    []float64 // roots of the column weights; nil before the first fit
+	factors    []float64      // roots of the column weights; nil before the first fit
+	scaler     *warmup.Scaler // of the members before it, once they have rows
 	chunk      member.Chunk
 	early      []target.Label // last labels of the rows of the warm-up
 	memory     memory
@@ -220,7 +222,9 @@ func (m *Mixture) ask(r *Row) {
 			}
 		}
 		if m.awake[e] {
-			m.predict(h, e, m.p[e*size:(e+1)*size], f)
+			p := m.p[e*size : (e+1)*size]
+			m.predict(h, e, p, f)
+			m.limit(p)
 		}
 	}
 	for e := range m.rests {
@@ -248,6 +252,14 @@ func (m *Mixture) ask(r *Row) {
 	}
 	if _, ok := h.Loss.(loss.Softmax); ok {
 		vec.Logs(m.rests, m.rests)
+	}
+}
+
+// limit keeps the values of a regression within the limits of what is predicted.
+func (m *Mixture) limit(p []float64) {
+	for j := range m.ahead.bounds {
+		lo, hi := m.ahead.bounds[j].limits()
+		p[j] = max(lo, min(hi, p[j]))
 	}
 }
 
@@ -298,7 +310,8 @@ func (m *Mixture) predictStacks(h *target.Head, j int) {
 	for s := range stackForgetting {
 		f := m.stackF[s][j : j+1]
 		m.ahead.stacks[j*len(stackForgetting)+s].score(f, x)
-		m.stackP[s][j] = target.Bounded(mean + float64(deviation*f[0]))
+		lo, hi := m.ahead.bounds[j].limits()
+		m.stackP[s][j] = max(lo, min(hi, mean+float64(deviation*f[0])))
 	}
 }
 
@@ -330,7 +343,7 @@ func (m *Mixture) scale(j int) (mean, deviation float64) {
 	variance := l[2] / l[0]
 	least := (slices.Min(m.ahead.squares[j*m.experts:(j+1)*m.experts]) + variance/l[0]) / l[0]
 	least = max(least, float64(leastShare*variance))
-	if least == 0 {
+	if least = min(least, m.ahead.bounds[j].mostVariance()); least == 0 {
 		least = 1
 	}
 	return l[1], math.Sqrt(least)

@@ -35,7 +35,7 @@ func (m *Mixture) Grades(j int) []Grade {
 		all[e].Weight = w
 	}
 	r.served[j].Mix(weights[:len(m.static)], awake[:len(m.static)])
-	keepEngine(weights[:len(m.static)])
+	keepEngine(weights[:len(m.static)], m.engineFloor(j))
 	for i, e := range m.static {
 		all[e].ServedWeight = weights[i]
 	}

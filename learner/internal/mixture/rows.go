@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // rows is what every labelled row changes. There are two of them: a batch is predicted
@@ -21,6 +22,7 @@ type rows struct {
 	bins    []calibration
 	factor  factor    // of a scorer for classes
 	tallies []float64 // targets × (experts + others) × tallyFields
+	bounds  []bounds  // of each target of a regression
 }
 
 // tallyFields are the columns of tallies.
@@ -42,7 +44,7 @@ func (m *Mixture) layout(theta []float64) *rows {
 	g, e := m.targets, m.experts
 	inputs := 1 + e
 	size := 2 + 3*g + g*e + g*(WeightsSize(e)+WeightsSize(1+len(stackForgetting))+WeightsSize(len(m.static))) +
-		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + factorSize(m.task) + g*(e+others)*tallyFields
+		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + factorSize(m.task) + g*(e+others)*tallyFields + m.boundsSize()
 	r := &rows{all: make([]float64, size)}
 	rest := r.all
 	cut := func(n int) []float64 {
@@ -65,7 +67,18 @@ func (m *Mixture) layout(theta []float64) *rows {
 	}
 	r.factor = newFactor(m.factor, cut(factorSize(m.task)))
 	r.tallies = cut(g * (e + others) * tallyFields)
+	for range m.boundsSize() / boundSize {
+		r.bounds = append(r.bounds, newBounds(cut(boundSize)))
+	}
 	return r
+}
+
+// boundsSize returns the size of the bounds of all targets.
+func (m *Mixture) boundsSize() int {
+	if m.task == target.Classification {
+		return 0
+	}
+	return m.targets * boundSize
 }
 
 // start sets r to what it is before the first row.
@@ -94,6 +107,9 @@ func (r *rows) check(s *state.Reader) {
 			w.check(s)
 		}
 	}
+	for i := range r.bounds {
+		r.bounds[i].check(s)
+	}
 	for i := range r.bins {
 		for b, n := range r.bins[i].rows {
 			s.Require(n >= 0 && r.bins[i].hits[b] >= 0, "mixture.rows: a count is %v", n)
@@ -117,11 +133,24 @@ func (r *rows) weigh(weight float64) float64 {
 	return min(1, weight*(r.weights[1]/r.weights[0]))
 }
 
-// addLabel adds a number to the decayed moments of target j, and returns its mean and
-// the variance before.
+// addLabel adds a number to the decayed moments of target j. Outliers count as if they were
+// at the limits of what is predicted, and those among the first rows for nothing.
 func (r *rows) addLabel(j int, y, weight float64) {
 	l := r.labels[3*j : 3*j+3]
 	l[0] = float64(l[0]*recentForget) + weight
+	b := &r.bounds[j]
+	if inliers := b.add(y); inliers != nil {
+		l[1], l[2] = 0, 0
+		for i, v := range inliers {
+			d := v - l[1]
+			l[1] += d / float64(i+1)
+			l[2] += float64(d * (v - l[1]))
+		}
+		l[2] = min(l[2]*(l[0]/float64(len(inliers))), math.MaxFloat64)
+		return
+	}
+	lo, hi := b.limits()
+	y = max(lo, min(hi, y))
 	d := y - l[1]
 	l[1] += float64(d * (weight / l[0]))
 	l[2] = min(float64(l[2]*recentForget)+float64(weight*max(0, float64(d*(y-l[1])))), math.MaxFloat64)

@@ -2,12 +2,14 @@ package mixture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // Static is the mixture of a scorer, which sees no labels: a sum of scores with constant
@@ -28,8 +30,23 @@ type Static struct {
 	// coefficients, slots × scores, which a learner shares with it; nil without one.
 	Sparse     []float64
 	SparseCoef []float32
-	sums       []float64 // scratch
+
+	// Limits bound each score of a regression: limitFields of each. nil for classes.
+	Limits []float64
+
+	// Early is the scaler of the rows before the first fit, nil after it.
+	Early *warmup.Scaler
+	sums  []float64 // scratch
 }
+
+// limitFields are the columns of Static.Limits.
+const (
+	limitLinearLow  = iota // what the linear members and the intercepts add
+	limitLinearHigh        //
+	limitLow               // the score
+	limitHigh              //
+	limitFields
+)
 
 // Blocks returns the number of blocks of random features that s has coefficients of, where
 // each has that many.
@@ -52,6 +69,13 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 			sum := float64(w[n-1])
 			for j, v := range row {
 				sum += float64(float64(w[j]) * float64(v))
+			}
+			if s.Limits != nil {
+				of := s.Limits[c*limitFields:]
+				sum = max(of[limitLinearLow], min(of[limitLinearHigh], sum))
+				sum = float64(share*f[i*k+c]) + sum + features[i*k+c]
+				f[i*k+c] = max(of[limitLow], min(of[limitHigh], sum))
+				continue
 			}
 			f[i*k+c] = float64(share*f[i*k+c]) + sum + features[i*k+c]
 		}
@@ -77,10 +101,16 @@ func (s *Static) addSparse(f []float64, x sparse.Row) {
 // setStatic sets the mixture of a scorer to what the weights are.
 func (m *Mixture) setStatic(h *target.Head) {
 	m.Static = Static{}
-	if m.factors == nil || h.Task == target.Classification && h.Classes < 2 {
+	if h.Task == target.Classification && h.Classes < 2 {
 		return
 	}
 	k, n := h.Scores(), len(m.factors)+1
+	if m.factors == nil {
+		if m.scaler == nil || h.Task == target.Classification || m.sparse != nil {
+			return
+		}
+		m.Static.Early, n = m.scaler, len(m.scaler.Center)+1
+	}
 	m.staticAwake = m.staticAwake[:0]
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
@@ -97,20 +127,21 @@ func (m *Mixture) setStatic(h *target.Head) {
 	for c := range k {
 		shares := all[c*len(m.static) : (c+1)*len(m.static)]
 		m.now.served[c*m.targets/k].Mix(shares, m.staticAwake)
-		if m.sparse == nil { // otherwise the engine sees little of the inputs
-			keepEngine(shares)
-		}
+		keepEngine(shares, m.engineFloor(c*m.targets/k))
 		scale(shares, m.Static.Factor)
 		clear(sum)
+		linear, intercept := 0.0, 0.0 // shares, and what machines add
 		for i, e := range m.static {
 			if e == 0 || !m.staticAwake[i] {
 				continue
 			}
 			switch o := m.members[e-1].(type) {
 			case member.Affine:
-				o.AddTo(sum, c, shares[i])
+				o.AddTo(sum, c, shares[i], h)
+				linear += shares[i]
 			case member.Machine:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
+				intercept += float64(shares[i] * o.Intercept(c))
 			case *member.Sparse:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				m.Static.Sparse[c] = shares[i]
@@ -120,8 +151,20 @@ func (m *Mixture) setStatic(h *target.Head) {
 		for i, v := range sum {
 			m.Static.Linear[c*n+i] = float32(v)
 		}
+		if h.Task == target.Regression {
+			m.addLimits(h, c, linear, intercept)
+		}
 	}
 	m.mixMachines(all, k)
+}
+
+// addLimits adds the limits of score c, in which the linear members have a share, and machines
+// an intercept.
+func (m *Mixture) addLimits(h *target.Head, c int, linear, intercept float64) {
+	lo, hi := m.now.bounds[c].limits()
+	u := h.Scales[c]
+	lo, hi = (lo-u.Mean)/u.Deviation, (hi-u.Mean)/u.Deviation
+	m.Static.Limits = append(m.Static.Limits, float64(linear*lo)+intercept, float64(linear*hi)+intercept, lo, hi)
 }
 
 // mixMachines sets the coefficients of the random features, given the shares of all experts
@@ -152,17 +195,45 @@ func (m *Mixture) mixMachines(shares []float64, k int) {
 // learned again. Chosen by trial.
 const leastEngine = 0.25
 
-// keepEngine turns weights into the shares that a scorer has.
-func keepEngine(shares []float64) {
-	for i, v := range shares {
-		shares[i] = float64((1 - leastEngine) * v)
+// worseEngine is how many times the squared error of the best member that of the engine may be
+// for it to have leastEngine in full. Chosen by trial.
+const worseEngine = 4
+
+// engineFloor returns the least share of the engine in target j: 0 where it sees little of the
+// inputs or has no fit, and less for numbers that it predicts far worse than another member, as a
+// trend, since they have no decision that would be right nevertheless.
+func (m *Mixture) engineFloor(j int) float64 {
+	if m.sparse != nil || m.factors == nil {
+		return 0
 	}
-	shares[0] += leastEngine
+	if m.task == target.Classification {
+		return leastEngine
+	}
+	squares := m.now.squares[j*m.experts : (j+1)*m.experts]
+	least := squares[0]
+	for _, e := range m.static {
+		least = min(least, squares[e])
+	}
+	if worseEngine*least >= squares[0] {
+		return leastEngine
+	}
+	return leastEngine * worseEngine * (least / squares[0])
+}
+
+// keepEngine turns weights into the shares that a scorer has.
+func keepEngine(shares []float64, floor float64) {
+	for i, v := range shares {
+		shares[i] = float64((1 - floor) * v)
+	}
+	shares[0] += floor
 }
 
 // Save adds the arrays of the serving part.
 func (s *Static) Save(a *state.Arrays) {
 	k := max(1, len(s.Engine))
+	if s.Early != nil {
+		state.Put(a, "mixture.scaler", len(s.Early.Center), slices.Concat(s.Early.Center, s.Early.Scale))
+	}
 	state.Put(a, "mixture.engine", k, s.Engine)
 	state.Put(a, "mixture.linear", max(1, len(s.Linear)/k), s.Linear)
 	state.Put(a, "mixture.coefficients", k, s.Coef)
@@ -172,6 +243,35 @@ func (s *Static) Save(a *state.Arrays) {
 	if s.Sparse != nil {
 		state.Put(a, "sparse.shares", k, s.Sparse)
 		state.Put(a, "sparse.coefficients", k, s.SparseCoef)
+	}
+	if s.Limits != nil {
+		state.Put(a, "mixture.limits", limitFields, s.Limits)
+	}
+}
+
+// loadScaler reads the scaler of the rows before the first fit, of dim raw values, if it is there.
+func (s *Static) loadScaler(from *state.Reader, dim int) {
+	if from.In[0].Name != "mixture.scaler" {
+		return
+	}
+	of := state.Take[float64](from, "mixture.scaler", 2, dim)
+	if from.Err != nil {
+		return
+	}
+	s.Early = &warmup.Scaler{Center: of[:dim:dim], Scale: of[dim:], ColumnWeights: warmup.Ones(dim)}
+	for i, v := range s.Early.Scale {
+		from.Require(v >= 0 && math.Abs(of[i]) <= target.MaxMagnitude, "mixture.scaler: a column has the centre %v and the scale %v", of[i], v)
+	}
+}
+
+// loadLimits reads the limits of that many scores, if they are there.
+func (s *Static) loadLimits(from *state.Reader, scores int) {
+	if from.Err != nil || len(from.In) == 0 || from.In[0].Name != "mixture.limits" {
+		return
+	}
+	s.Limits = state.Take[float64](from, "mixture.limits", scores, limitFields)
+	for i := 1; i < len(s.Limits); i += 2 {
+		from.Require(s.Limits[i-1] <= s.Limits[i], "mixture.limits: from %v to %v", s.Limits[i-1], s.Limits[i])
 	}
 }
 
@@ -203,13 +303,21 @@ const (
 	mostBlocks = 1 << 12
 )
 
-// LoadStatic reads what Save wrote for a model with this number of scores, inputs, and random
-// features in a block. It returns nil if the next array is another one.
-func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
-	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "mixture.engine" {
+// LoadStatic reads what Save wrote for a model with this number of scores, inputs, which are 0
+// before the first fit, raw values of a row, and random features in a block. It returns nil if
+// the next array is another one.
+func LoadStatic(s *state.Reader, scores, inputs, raw, blockSize int) *Static {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "mixture.engine" && s.In[0].Name != "mixture.scaler" {
 		return nil
 	}
 	m := &Static{}
+	if m.loadScaler(s, raw); m.Early != nil {
+		s.Require(inputs == 0, "mixture.scaler: there is a fit")
+		inputs = raw
+	}
+	if s.Err != nil || len(s.In) == 0 {
+		return m
+	}
 	if s.In[0].Shape[0] == 0 {
 		state.Take[float64](s, "mixture.engine", 0, 1)
 		state.Take[float32](s, "mixture.linear", 0, 1)
@@ -221,12 +329,13 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	m.Coef = state.Take[float32](s, "mixture.coefficients", state.AnySize, scores)
 	m.loadFactor(s)
 	m.loadSparse(s, scores)
+	m.loadLimits(s, scores)
 	if s.Err != nil {
 		return m
 	}
 	size := 2 * blockSize * scores
 	s.Require(len(m.Coef)%size == 0 && len(m.Coef)/size <= mostBlocks, "mixture.coefficients: %d of them", len(m.Coef))
-	s.Require(len(m.Coef) == 0 || inputs > 0, "mixture: random features without inputs")
+	s.Require(len(m.Coef) == 0 || inputs > 0 && m.Early == nil, "mixture: random features without inputs")
 	for _, v := range m.Engine {
 		s.Require(v >= 0 && v <= 1.001*m.Factor, "mixture.engine: a share is %v", v)
 	}

@@ -8,21 +8,23 @@ import (
 )
 
 // Update takes the label of the row of the last Predict. served is what a scorer would
-// have predicted for it.
-func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight float64) {
+// have predicted for it. Update reports whether the label is an outlier.
+func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight float64) (outlier bool) {
 	h := r.Head
 	if weight == 0 || h.Task == target.Classification && (h.Classes < 2 || y.Class >= h.Classes) {
-		return // all of them are as wrong
+		return false // all of them are as wrong
 	}
 	weight = m.ahead.weigh(weight)
 	if h.Task == target.Classification {
 		m.updateClass(h, p, served, y.Class, weight)
-		return
+		return false
 	}
 	m.resizeStacks(len(p), len(p))
 	for j := range m.targets {
 		m.updateNumber(j, p, served, target.Bounded(y.At(j)), weight)
+		outlier = outlier || m.ahead.bounds[j].outside(target.Bounded(y.At(j)))
 	}
+	return outlier
 }
 
 // tally returns that of expert e, of the mixture or of the scorer's, for target j.
@@ -132,19 +134,24 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 		z := d / deviation
 		return tailLoss(float64(z * z)), float64(d * d)
 	}
+	outlier, most := r.bounds[j].outside(y), r.bounds[j].mostVariance()
 	squares := r.squares[j*m.experts : (j+1)*m.experts]
 	for e := range m.experts {
 		m.losses[e] = math.Inf(1)
 		awake := m.awake[e]
+		of := m.inner[j] // as if it were as good as the mean of the others
 		if awake {
-			l, square := loss(m.p[e*size+j])
-			m.losses[e] = float64(weight * l)
-			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
-			m.graded(j, e, l, square, weight)
-		} else { // as if it were as good as the mean of the others
-			_, square := loss(m.inner[j])
-			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
+			of = m.p[e*size+j]
 		}
+		l, square := loss(of)
+		if awake {
+			m.losses[e] = float64(weight * l)
+			m.graded(j, e, l, square, weight)
+		}
+		if outlier { // the scale is that of the others
+			square = squares[e] / r.labels[3*j]
+		}
+		squares[e] = min(float64(squares[e]*recentForget)+float64(weight*square), target.Finite(r.labels[3*j]*most))
 		m.awake[e] = awake || m.broken[e]
 	}
 	l, square := loss(p[j])

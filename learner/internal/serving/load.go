@@ -71,7 +71,7 @@ func Load(s *state.Reader) (v Part) {
 	if v.variance() {
 		lower = posterior.Take(s)
 	}
-	v.Mixture = mixture.LoadStatic(s, k, dim, machine.BlockSize(v.BlockSize))
+	v.Mixture = mixture.LoadStatic(s, k, dim, v.Dim, machine.BlockSize(v.BlockSize))
 	v.Windows = windows.Load(s, v.Dim)
 	if s.Err != nil {
 		return v

@@ -41,7 +41,7 @@ func (w *Buffer) EarlyScaler(rows, dim int) Scaler {
 			}
 		}
 	}
-	s := NewScaler(x, dim)
+	s := NewScaler(WithoutOutliers(x, dim), dim)
 	for j, t := range w.Columns {
 		if v := t.Values(); v != encode.Numeric && v != encode.Boolean {
 			s.Center[j], s.Scale[j] = 0, 0

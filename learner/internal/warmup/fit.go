@@ -16,6 +16,7 @@ type Fit struct {
 	Encoding      *encode.Encoding // plan for the raw rows; nil if the model sees them as they are
 	Scaler        Scaler
 	Scales        []target.Scale // of the targets; 0 and 1 for classes
+	inliers       [][2]float64   // ranges of the targets: see newScales
 	Kernel        kernel.Kernel
 	Second        []float32          // factors of the scaled columns for half of the frequencies; nil for one kernel
 	Leverage      *features.Leverage // for the sampling of the frequencies; nil for others
@@ -37,6 +38,7 @@ type Request struct {
 	Leverage bool          // find that of the frequencies
 	Fixed    FixedFeatures // of a model with few features
 	Quick    bool          // choose on fewer rows, see quickCompared
+	Robust   bool          // scale inputs and targets without outliers
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
@@ -46,7 +48,8 @@ type Request struct {
 
 // NewFit fits to rows of dim raw values and their labels.
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
-	f := Fit{Scales: newScales(labels, a.Task)}
+	f := Fit{}
+	f.Scales, f.inliers = newScales(labels, a.Task, a.Robust)
 	a.Columns = a.scores(x, labels, dim, f)
 	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
 		e, raw := f.Encoding.Start(), x
@@ -80,6 +83,9 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	case kernel.Bounded:
 		return newPositiveScaler(x, dim, k)
 	}
+	if a.Robust {
+		x = WithoutOutliers(x, dim)
+	}
 	return NewScaler(x, dim)
 }
 
@@ -104,23 +110,37 @@ func (f *Fit) Width(dim int) int {
 	return f.Encoding.Width()
 }
 
-// newScales returns the scales that standardise the targets of these labels.
-func newScales(labels []target.Label, task target.Task) []target.Scale {
+// newScales returns the scales that standardise the targets of these labels, and a range of
+// each outside of which labels are outliers, which do not count: with robust, otherwise there
+// are none.
+func newScales(labels []target.Label, task target.Task, robust bool) (scales []target.Scale, inliers [][2]float64) {
 	if task != target.Regression {
-		return []target.Scale{{Deviation: 1}}
+		return []target.Scale{{Deviation: 1}}, nil
 	}
-	scales, y := make([]target.Scale, labels[0].Targets()), make([]float64, len(labels))
-	for j := range scales {
+	y := make([]float64, len(labels))
+	for j := range labels[0].Targets() {
 		for i, l := range labels {
-			y[i] = l.At(j)
+			y[i] = target.Bounded(l.At(j))
 		}
-		c := NewColumn(y, 1)
-		scales[j] = target.Scale{Mean: c.Mean, Deviation: 1}
+		counted := y
+		if robust {
+			lo, hi := target.InlierRange(y)
+			inliers, counted = append(inliers, [2]float64{lo, hi}), target.Inliers(y)
+		}
+		c := NewColumn(counted, 1)
+		u := target.Scale{Mean: c.Mean, Deviation: 1}
 		if !c.constant() {
-			scales[j].Deviation = c.Deviation
+			u.Deviation = c.Deviation
 		}
+		scales = append(scales, u)
 	}
-	return scales
+	return scales, inliers
+}
+
+// outlier reports whether target j of y is one.
+func (f *Fit) outlier(y target.Label, j int) bool {
+	v := target.Bounded(y.At(j))
+	return f.inliers != nil && !(v >= f.inliers[j][0] && v <= f.inliers[j][1])
 }
 
 // Bank returns the random features of a model, without blocks.

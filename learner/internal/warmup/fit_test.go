@@ -205,3 +205,32 @@ func TestConfiguredKernelIsKept(t *testing.T) {
 		t.Errorf("the median distance of normal points is %v", f.Kernel)
 	}
 }
+
+// TestWildInputsLeaveTheScaleOfTheOthers, at any row and of any magnitude, and columns with long
+// tails keep theirs.
+func TestWildInputsLeaveTheScaleOfTheOthers(t *testing.T) {
+	for _, n := range []int{8, 64, 256, 1000} {
+		rng := rand.New(rand.NewPCG(uint64(n), 2))
+		const dim = 4
+		x := make([]float64, n*dim)
+		for i := range n {
+			x[i*dim], x[i*dim+1] = 1e3+rng.NormFloat64(), math.Exp(2*rng.NormFloat64())
+			x[i*dim+2], x[i*dim+3] = float64(rng.IntN(2)), 7
+			if i == n/3 {
+				x[i*dim+3] = 8 // nothing else varies
+			}
+		}
+		if got := WithoutOutliers(x, dim); &got[0] != &x[0] {
+			t.Errorf("%d rows without outliers have some", n)
+		}
+		want := NewScaler(x, dim)
+		for _, wild := range []float64{1e6, -1e29, math.Inf(1)} {
+			changed := slices.Clone(x)
+			changed[n/2*dim] = wild
+			got := NewScaler(WithoutOutliers(changed, dim), dim)
+			if math.Abs(got.Center[0]-want.Center[0]) > 1 || math.Abs(got.Scale[0]/want.Scale[0]-1) > 0.3 || !slices.Equal(got.Scale[1:], want.Scale[1:]) {
+				t.Errorf("%d rows, one of %v: the scales are %v around %v, without it %v around %v", n, wild, got.Scale, got.Center, want.Scale, want.Center)
+			}
+		}
+	}
+}

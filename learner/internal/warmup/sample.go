@@ -68,6 +68,9 @@ func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
 			s.y[i*s.targets+c] = v
 		}
 	}
+	if f.inliers != nil && task == target.Regression {
+		s.replaceOutliers(f, labels)
+	}
 	s.center()
 	if s.version == First {
 		*s = s.mixed(tunedTargets)
@@ -77,6 +80,33 @@ func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
 		s.sortClasses()
 	}
 	*s = s.mixed(comparedTargets)
+}
+
+// replaceOutliers gives outliers among the targets those of the closest row without: the choices
+// count on as many rows as there are, and a mean of the others would be noise to them.
+func (s *sample) replaceOutliers(f *Fit, labels []target.Label) {
+	for c := range s.targets {
+		for i, y := range labels {
+			if !f.outlier(y, c) {
+				continue
+			}
+			closest, least := i, math.Inf(1)
+			for j, o := range labels {
+				if f.outlier(o, c) {
+					continue
+				}
+				d := 0.0
+				for l, v := range s.x[i*s.dim : (i+1)*s.dim] {
+					e := v - s.x[j*s.dim+l]
+					d += float64(e * e)
+				}
+				if d < least {
+					closest, least = j, d
+				}
+			}
+			s.y[i*s.targets+c] = s.y[closest*s.targets+c]
+		}
+	}
 }
 
 const (

@@ -125,6 +125,40 @@ func NewScaler(x []float64, dim int) Scaler {
 	return s
 }
 
+// WithoutOutliers returns the rows x with the median of the column in place of numbers that
+// would leave the others without a scale, x itself if there are none. They are further away than
+// an outlier among labels, because a kernel machine sees the tails of a column, too.
+func WithoutOutliers(x []float64, dim int) []float64 {
+	out, n := x, len(x)/dim
+	y := make([]float64, n)
+	for j := range dim {
+		c := NewColumn(x[j:], dim)
+		if !(max(c.top-c.Mean, c.Mean-c.bottom) > min(8, 0.4*math.Sqrt(float64(n)))*c.Deviation) {
+			continue // as far as that are the outliers that a column can have
+		}
+		for i := range y {
+			y[i] = target.Bounded(x[i*dim+j])
+		}
+		lo, hi := target.InlierRange(y)
+		half := float64(inputWidths * (hi/2 - lo/2))
+		median := lo/2 + hi/2
+		for i, v := range y {
+			if math.Abs(v-median) <= half || math.IsInf(half, 1) {
+				continue
+			}
+			if &out[0] == &x[0] {
+				out = slices.Clone(x)
+			}
+			out[i*dim+j] = median
+		}
+	}
+	return out
+}
+
+// inputWidths is the distance of an outlier among inputs in those of one among labels. Chosen by
+// trial, see docs/constants.md.
+const inputWidths = 10
+
 // column describes one column.
 type column struct {
 	Mean, Deviation float64

@@ -1,0 +1,150 @@
+package mixture
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	// recentLabels is the number of labels that a new one is compared with to say whether
+	// it is an outlier.
+	recentLabels = 256
+
+	// epochLabels is the number of labels after which their range begins again. The one
+	// before remains in effect for as many more.
+	epochLabels = 4096
+)
+
+// bounds has the range of the labels of a target without outliers. A new label outside of it is
+// no outlier if it is usual among the last recentLabels of them, so that a change of scale is
+// followed.
+type bounds struct {
+	head   []float64 // of boundFields
+	labels []float64 // the last recentLabels of them, in a ring
+}
+
+// boundFields are the columns of bounds.head.
+const (
+	boundLabels   = iota // number of labels
+	boundLow             // range in this epoch
+	boundHigh            //
+	boundLastLow         // range in the epoch before
+	boundLastHigh        //
+	boundFields
+)
+
+// boundSize is the size of bounds.
+const boundSize = boundFields + recentLabels
+
+func newBounds(of []float64) bounds {
+	return bounds{of[:boundFields:boundFields], of[boundFields:]}
+}
+
+// check makes s fail unless b can be the result of rows.
+func (b *bounds) check(s *state.Reader) {
+	n := b.head[boundLabels]
+	s.Require(n >= 0 && n == math.Floor(n), "mixture.rows: the number of labels is %v", n)
+	for _, v := range b.head {
+		s.Require(math.Abs(v) <= math.MaxFloat64, "mixture.rows: the range of the labels has %v", v)
+	}
+	for _, v := range b.labels {
+		s.Require(math.Abs(v) <= target.MaxMagnitude, "mixture.rows: a label is %v", v)
+	}
+}
+
+// add takes a label. It returns the labels so far without outliers, if there are some and there
+// are few labels enough to begin again with, and otherwise nil.
+func (b *bounds) add(y float64) (inliers []float64) {
+	n := b.head[boundLabels]
+	b.labels[int(math.Mod(n, recentLabels))] = y
+	n++
+	b.head[boundLabels] = n
+	all := b.labels[:int(min(n, recentLabels))]
+	now, last := b.head[boundLow:boundLow+2], b.head[boundLastLow:boundLastLow+2]
+	switch {
+	case n <= recentLabels:
+		inliers = target.Inliers(all)
+		now[0], now[1] = slices.Min(inliers), slices.Max(inliers)
+		copy(last, now)
+		if len(inliers) < len(all) {
+			return inliers
+		}
+		return nil
+	case y >= now[0] && y <= now[1]:
+	case y >= last[0] && y <= last[1] || usual(all, y):
+		now[0], now[1] = min(now[0], y), max(now[1], y)
+	}
+	if math.Mod(n, epochLabels) == 0 {
+		copy(last, now)
+		inliers := target.Inliers(all)
+		now[0], now[1] = slices.Min(inliers), slices.Max(inliers)
+	}
+	return nil
+}
+
+// last returns the last n labels, which are at most recentLabels, or all if there are fewer, in
+// any order.
+func (b *bounds) last(n int) []float64 {
+	seen := b.head[boundLabels]
+	if seen < float64(n) {
+		return b.labels[:int(seen)]
+	}
+	end := int(math.Mod(seen, recentLabels))
+	if end >= n {
+		return b.labels[end-n : end]
+	}
+	return slices.Concat(b.labels[:end], b.labels[recentLabels-n+end:])
+}
+
+// usual reports whether y is no outlier among all.
+func usual(all []float64, y float64) bool {
+	lo, hi := target.InlierRange(all)
+	return y >= lo && y <= hi
+}
+
+// span returns the range of the labels without outliers.
+func (b *bounds) span() (lo, hi float64) {
+	return min(b.head[boundLow], b.head[boundLastLow]), max(b.head[boundHigh], b.head[boundLastHigh])
+}
+
+// limits returns the least and the largest number that is predicted: the range of the labels
+// without outliers, and as much on both sides.
+func (b *bounds) limits() (lo, hi float64) { return b.within(1) }
+
+// within returns the range of the labels without outliers, with that many times its width more on
+// both sides.
+func (b *bounds) within(widths float64) (lo, hi float64) {
+	if b.head[boundLabels] < leastLabels {
+		return -target.MaxMagnitude, target.MaxMagnitude
+	}
+	lo, hi = b.span()
+	margin := float64(widths * (hi - lo))
+	return target.Bounded(lo - margin), target.Bounded(hi + margin)
+}
+
+// leastLabels is the number of labels whose range says something about others.
+const leastLabels = 3
+
+// outlierWidths is the distance of a label from the range at which it is not learned, in widths of
+// the range. One that is closer may be the largest of labels with a long tail: its residual is
+// bounded, but it counts. Chosen by trial, see docs/constants.md.
+const outlierWidths = 10
+
+// outside reports whether y is too far outside of the range to be learned.
+func (b *bounds) outside(y float64) bool {
+	lo, hi := b.within(outlierWidths)
+	return y < lo || y > hi
+}
+
+// mostVariance returns the square of the range, which no mean of squared errors is above; where
+// labels are all the same, there is no bound.
+func (b *bounds) mostVariance() float64 {
+	lo, hi := b.span()
+	if b.head[boundLabels] < leastLabels || lo == hi {
+		return math.MaxFloat64
+	}
+	return target.Finite(float64((hi - lo) * (hi - lo)))
+}
