@@ -22,14 +22,14 @@ const (
 	quickCompared, quickTuningRows = 167, 384
 
 	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
-	// the version Newest. Chosen by trial.
+	// the version Sixth. Chosen by trial.
 	earlyTuningRows = 256
 )
 
 // finalRows returns the number of rows of the final choice of a fit to n rows.
 func (a *Request) finalRows(n int) int {
 	switch {
-	case a.Version >= Newest && n < LastCheckpoint:
+	case a.Version >= Sixth && n < LastCheckpoint:
 		return earlyTuningRows
 	case a.Quick:
 		return quickTuningRows
@@ -130,7 +130,8 @@ const (
 // choose compares equal column weights with those of each weighting and their square
 // roots, computed on the first two thirds of the rows and compared on the others. The
 // best ones are used as they were compared: computed again, on all rows, they could
-// differ. The second ones are for half of the frequencies, or nil.
+// differ. The second ones are for half of the frequencies, or nil. From the version Newest on the
+// search for each weighting starts from what is best for equal weights.
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
 	split := 2 * n / 3
@@ -139,11 +140,19 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 		compared = s.slice(split, min(n, split+quickCompared))
 	}
 	all := make([]tuned, 1+2*len(weightings))
-	try := func(i int, weights []float64) {
-		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(safeTuning)}
+	search := func(i int, weights []float64, start tuning) {
+		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(start)}
 	}
-	var wait sync.WaitGroup
-	wait.Go(func() { try(0, Ones(s.dim)) })
+	var wait, equal sync.WaitGroup
+	equal.Go(func() { search(0, Ones(s.dim), safeTuning) })
+	try := func(i int, weights []float64) {
+		start := safeTuning
+		if a.Version >= Newest {
+			equal.Wait()
+			start = all[0].tuning
+		}
+		search(i, weights, start)
+	}
 	for i, kind := range weightings {
 		wait.Go(func() {
 			w := newColumnWeights(made, kind)
@@ -152,6 +161,7 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 		})
 	}
 	wait.Wait()
+	equal.Wait()
 	best := 0
 	for i, t := range all {
 		if t.error < weightsGain*all[best].error {

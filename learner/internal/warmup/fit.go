@@ -179,7 +179,7 @@ func (f *Fit) topEigenvalue(s sample) float64 {
 	m := make([]float64, n*n)
 	radial, _ := f.Kernel.(kernel.Radial)
 	add := func(x []float64, weight float64) {
-		if s.version >= Newest && radial != nil {
+		if s.version >= Sixth && radial != nil {
 			s.x = x
 			values, scale := s.distances(Ones(dim)), radial.LengthScale()
 			for i := range n {

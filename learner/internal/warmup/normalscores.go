@@ -15,7 +15,7 @@ const (
 	scoredValues = 33
 
 	// scoringRows is the number of the last rows that are compared so, and of those before them
-	// that the column weights are computed from, in the version Newest. Chosen by trial.
+	// that the column weights are computed from, in the version Sixth. Chosen by trial.
 	scoringRows = 256
 
 	// scoresGain is the largest leave-one-out error with normal scores, relative to that
@@ -42,11 +42,11 @@ func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []e
 	}
 	plain := *a
 	rows, first := tuningRows, 0
-	if a.Version >= Newest {
+	if a.Version >= Sixth {
 		rows = scoringRows
 	}
 	from := max(n/2, n-rows)
-	if a.Version >= Newest {
+	if a.Version >= Sixth {
 		first = max(0, from-rows)
 	}
 	s := plain.sampled(x, labels, dim, f)

@@ -205,7 +205,7 @@ func (s sample) distances(columnWeights []float64) []float64 {
 	return d
 }
 
-// maxDistances is the number of distances that a median is taken of before the version Newest,
+// maxDistances is the number of distances that a median is taken of before the version Sixth,
 // and fewDistances from then on; of more it takes some, evenly. The median of 4,096 is within a
 // hundredth of that of all.
 const maxDistances, fewDistances = 1 << 16, 1 << 12
@@ -218,7 +218,7 @@ const minDistance = 1e-12
 func (s sample) median(d []float64) float64 {
 	n := s.rows()
 	most := maxDistances
-	if s.version >= Newest {
+	if s.version >= Sixth {
 		most = fewDistances
 	}
 	step := 1 + n*(n-1)/2/most

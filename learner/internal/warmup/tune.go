@@ -111,7 +111,10 @@ const fineGain = 0.5
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
 	least := t.finestAbove(fineGain * best.error)
-	if t.version >= Newest {
+	if t.version >= Newest && least == narrowest {
+		return best
+	}
+	if t.version >= Sixth {
 		fine := t.finestAt(least, best.lambda)
 		if !(fine.error < best.error) {
 			return best
@@ -184,7 +187,7 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 		moved := false
 		for {
 			next := tuning{width: best.width + turn, lambda: best.lambda}
-			if next.width < least || next.width > widest {
+			if next.width < least || next.width > widest || t.hopeless(next, best) {
 				break
 			}
 			if next = t.descend(next); next.error >= best.error {
@@ -199,6 +202,17 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 	return best
 }
 
+// hopelessMargin is the error of a width, relative to that of the best one at the same penalty,
+// above which the Version Newest does not look for a better penalty. Chosen by trial, see
+// docs/constants.md.
+const hopelessMargin = 1.05
+
+// hopeless reports whether a choice is so much worse than the best that none of its width is likely
+// to be better.
+func (t *tuner) hopeless(c, best tuning) bool {
+	return t.version >= Newest && t.error(c) > hopelessMargin*best.error
+}
+
 // narrowMargin is the largest error, relative to the best, at which a narrower kernel
 // is chosen: the more rows there are, the narrower is the best one, and there will be
 // more than those of the warm-up. Chosen by trial, see docs/constants.md.
@@ -207,7 +221,7 @@ const narrowMargin = 1.07
 // weakMargin is narrowMargin where the best choice has the weakest of the penalties. Such a
 // kernel is a wide one whose random features have to cancel each other, to many digits, which
 // steps on a window never reach; and its predictions far from the rows are wild. Versions before
-// Newest have narrowMargin. Chosen by trial: docs/algorithms.md has the errors.
+// Sixth have narrowMargin. Chosen by trial: docs/algorithms.md has the errors.
 const weakMargin = 1.15
 
 // maxUnexplained is the largest part of the variance that the best choice explains which
@@ -220,7 +234,7 @@ const maxUnexplained = 0.05
 // narrow returns the narrowest choice that is nearly as good as the best.
 func (t *tuner) narrow(best tuning) tuning {
 	choice, margin := best, narrowMargin
-	if t.version >= Newest && best.lambda == weakest {
+	if t.version >= Sixth && best.lambda == weakest {
 		margin = weakMargin
 	}
 	most := margin * best.error

@@ -22,10 +22,15 @@ const (
 	// Fifth has, until its last fit, random features in proportion to its rows.
 	Fifth Version = 5
 
-	// Newest is the version of new models. Until its last fit a model is as simple as it can
-	// be, see engine.Options.Plain, and its choices are made on fewer rows. The last fit prefers
-	// a narrower kernel where the best one takes the weakest penalty.
-	Newest Version = 6
+	// Sixth has, until its last fit, a model as simple as it can be, see engine.Options.Plain,
+	// and makes its choices on fewer rows. The last fit prefers a narrower kernel where the best
+	// one takes the weakest penalty.
+	Sixth Version = 6
+
+	// Newest is the version of new models. It does not search for the penalty of a width that is
+	// clearly worse than the one beside it, and has the choices for equal column weights as the
+	// start of those for others.
+	Newest Version = 7
 )
 
 // Valid reports whether there is such a version.
