@@ -2,6 +2,7 @@ package warmup
 
 import (
 	"math"
+	"runtime"
 	"sync"
 
 	"github.com/accrete-ml/accrete/features/kernel"
@@ -21,6 +22,9 @@ const (
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
 
+	// fewerTuningRows is tuningRows from the version Newest on. Chosen by trial.
+	fewerTuningRows = 384
+
 	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
 	// the version Sixth. Chosen by trial.
 	earlyTuningRows = 256
@@ -33,6 +37,8 @@ func (a *Request) finalRows(n int) int {
 		return earlyTuningRows
 	case a.Quick:
 		return quickTuningRows
+	case a.Version >= Newest:
+		return fewerTuningRows
 	}
 	return tuningRows
 }
@@ -69,7 +75,7 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		}
 	}
 	for j, v := range best.weights {
-		f.Scaler.ColumnWeights[j] = math.Sqrt(v)
+		f.Scaler.ColumnWeights[j] *= math.Sqrt(v)
 	}
 }
 
@@ -140,10 +146,16 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 		compared = s.slice(split, min(n, split+quickCompared))
 	}
 	all := make([]tuned, 1+2*len(weightings))
-	search := func(i int, weights []float64, start tuning) {
-		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(start)}
-	}
 	var wait, equal sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // cores, so that no more memory is in use
+	take := func(do func()) {
+		free <- struct{}{}
+		do()
+		<-free
+	}
+	search := func(i int, weights []float64, start tuning) {
+		take(func() { all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).searched(start)} })
+	}
 	equal.Go(func() { search(0, Ones(s.dim), safeTuning) })
 	try := func(i int, weights []float64) {
 		start := safeTuning
@@ -155,7 +167,8 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	}
 	for i, kind := range weightings {
 		wait.Go(func() {
-			w := newColumnWeights(made, kind)
+			var w []float64
+			take(func() { w = newColumnWeights(made, kind) })
 			wait.Go(func() { try(1+2*i, floored(root(w))) })
 			try(2+2*i, floored(w))
 		})

@@ -86,6 +86,9 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	if a.Robust {
 		x = WithoutOutliers(x, dim)
 	}
+	if a.Version >= Newest {
+		return newScaler(x, dim, surpriseClip)
+	}
 	return NewScaler(x, dim)
 }
 
@@ -176,7 +179,9 @@ func atSame(k kernel.Kernel, x []float64) float64 {
 // mean of both kernels, on n rows, divided by n.
 func (f *Fit) topEigenvalue(s sample) float64 {
 	x, dim, n := s.x, s.dim, s.rows()
-	m := make([]float64, n*n)
+	m := newMatrix(n)
+	defer releaseMatrix(m)
+	clear(m)
 	radial, _ := f.Kernel.(kernel.Radial)
 	add := func(x []float64, weight float64) {
 		if s.version >= Sixth && radial != nil {

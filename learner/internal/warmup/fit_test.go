@@ -234,3 +234,48 @@ func TestWildInputsLeaveTheScaleOfTheOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestSurprisesStayNear: values of a column that is constant in the warm-up are those of its unit
+// up to two of them, and a million units are a few times further away. Other columns, those that
+// share a range with others, and versions before are as they were.
+func TestSurprisesStayNear(t *testing.T) {
+	const n, dim = 300, 3
+	x, labels := table(n*dim, normal(0, 1)), make([]target.Label, n)
+	for i := range n {
+		x[i*dim+1] = 5
+		labels[i] = target.Label{Task: target.Regression, Value: x[i*dim] - x[i*dim+2]}
+	}
+	fit := func(v Version) *Scaler {
+		f := NewFit(x, labels, dim, Request{Version: v, Task: target.Regression, Kernel: kernel.Gaussian{}})
+		return &f.Scaler
+	}
+	at := func(s *Scaler, v float64) float64 {
+		row := make([]float32, dim)
+		s.Apply(row, []float64{0, v, 0})
+		return float64(row[1])
+	}
+	before, now := fit(Sixth), fit(Newest)
+	unit := at(before, 6)
+	for _, d := range []float64{0, 1e-3, 1, -1.5, 2} {
+		if got, want := at(now, 5+d), unit*d; math.Abs(got-want) > 1e-6*math.Abs(unit) {
+			t.Errorf("%v units from the constant is %v, want %v", d, got, want)
+		}
+	}
+	far, further := at(now, 5+1e6), at(before, 5+1e6)
+	if !(at(now, 5+1e5) < far && far < 16*unit) || further < 50*unit {
+		t.Errorf("a million units are %v, and before %v, where one is %v", far, further, unit)
+	}
+	for _, j := range []int{0, 2} {
+		if before.Scale[j] != now.Scale[j] || before.ColumnWeights[j] != now.ColumnWeights[j] {
+			t.Errorf("column %d has the scale %v and the weight %v, and before %v and %v", j, now.Scale[j], now.ColumnWeights[j], before.Scale[j], before.ColumnWeights[j])
+		}
+	}
+	sparse := make([]float64, n*dim)
+	for i := range n {
+		sparse[i*dim] = float64(i % 2)
+	}
+	a, b := NewScaler(sparse, dim), newScaler(sparse, dim, surpriseClip)
+	if !slices.Equal(a.Scale, b.Scale) || !slices.Equal(a.ColumnWeights, b.ColumnWeights) {
+		t.Errorf("indicators of which some are constant have the scales %v and the weights %v, and before %v and %v", b.Scale, b.ColumnWeights, a.Scale, a.ColumnWeights)
+	}
+}

@@ -24,6 +24,11 @@ func Clipped(v float64) float64 {
 	return v
 }
 
+// surpriseClip is clip for a column that is constant in the warm-up, from the version Newest on:
+// the unit in which it will vary is not known, and many units must not be much further away than
+// one. Chosen by trial, see docs/constants.md.
+const surpriseClip = 2
+
 // Scaler scales raw columns so that one kernel scale is right for all of them.
 type Scaler struct {
 	Center, Scale []float64
@@ -100,7 +105,11 @@ const (
 // have a range in common, such as indicators and pixels: they keep their
 // proportions, because a rare indicator's standard deviation says how rare it
 // is and not in which unit it is measured.
-func NewScaler(x []float64, dim int) Scaler {
+func NewScaler(x []float64, dim int) Scaler { return newScaler(x, dim, clip) }
+
+// newScaler is NewScaler, with another clip of constant columns, unless they have a range in
+// common with the others: those of a multiple of v, divided by it, are linear up to a part of clip.
+func newScaler(x []float64, dim int, constantClip float64) Scaler {
 	s := Scaler{Center: make([]float64, dim), Scale: make([]float64, dim), ColumnWeights: Ones(dim)}
 	ranges := make([]float64, 0, dim) // of the columns that vary
 	zeros := 0
@@ -110,6 +119,8 @@ func NewScaler(x []float64, dim int) Scaler {
 		if !c.constant() {
 			s.Scale[j] = 1 / c.Deviation
 			ranges = append(ranges, c.top-c.bottom)
+		} else {
+			s.Scale[j], s.ColumnWeights[j] = clip/constantClip, constantClip/clip
 		}
 		zeros += c.zeros
 	}
@@ -119,7 +130,7 @@ func NewScaler(x []float64, dim int) Scaler {
 	slices.Sort(ranges)
 	if widest := ranges[len(ranges)-1]; widest <= commonRange*ranges[len(ranges)/2] {
 		for j := range dim {
-			s.Center[j], s.Scale[j] = 0, 1/widest
+			s.Center[j], s.Scale[j], s.ColumnWeights[j] = 0, 1/widest, 1
 		}
 	}
 	return s

@@ -202,13 +202,13 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 	return best
 }
 
-// hopelessMargin is the error of a width, relative to that of the best one at the same penalty,
-// above which the Version Newest does not look for a better penalty. Chosen by trial, see
-// docs/constants.md.
+// hopelessMargin is the error of the next width at the penalty of the best choice so far, relative
+// to that choice's, above which the Version Newest does not look for another penalty. Chosen by
+// trial, see docs/constants.md.
 const hopelessMargin = 1.05
 
-// hopeless reports whether a choice is so much worse than the best that none of its width is likely
-// to be better.
+// hopeless reports whether a choice is so much worse than the best that none of its width is
+// looked for.
 func (t *tuner) hopeless(c, best tuning) bool {
 	return t.version >= Newest && t.error(c) > hopelessMargin*best.error
 }

@@ -167,3 +167,60 @@ func TestFineKernelsAreChosenAsBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestHopelessWidthsAreNotSearched: the newest version compares fewer choices than the one before,
+// and the narrower kernel that it takes is nearly as good.
+func TestHopelessWidthsAreNotSearched(t *testing.T) {
+	saved := 0
+	for seed := range uint64(6) {
+		for _, noise := range []float64{0.1, 1} {
+			s := curved(250, 4, noise)
+			rng := rand.New(rand.NewPCG(5, seed))
+			for i := range s.y {
+				x := s.x[i*s.dim:]
+				s.y[i] = math.Sin(float64(1+seed)/2*x[0]) + x[1]*x[2] + noise*rng.NormFloat64()
+			}
+			s.center()
+			search := func(v Version) (tuning, int) {
+				s.version = v
+				tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+				best := tn.search(safeTuning)
+				compared := len(tn.seen)
+				return tn.narrow(best), compared
+			}
+			before, tried := search(Sixth)
+			now, compared := search(Newest)
+			if now.error > narrowMargin*before.error || compared > tried {
+				t.Errorf("seed %d, noise %v: %+v of %d choices, and before %+v of %d", seed, noise, now, compared, before, tried)
+			}
+			saved += tried - compared
+		}
+	}
+	if saved < 24 {
+		t.Errorf("of 12 searches, %d choices less are compared", saved)
+	}
+}
+
+// TestSettledWeightsAreNotComputedAgain: rounds end where the weights have settled, near to where
+// all rounds lead.
+func TestSettledWeightsAreNotComputedAgain(t *testing.T) {
+	s := curved(300, 6, 0.1)
+	for i := range s.y {
+		x := s.x[i*s.dim:]
+		s.y[i] = x[0]*x[1] + 0.5*x[2]
+	}
+	s.center()
+	weights := func(v Version, rounds int) []float64 {
+		s.version = v
+		return newColumnWeights(s, weighting{rounds, 1e-3})
+	}
+	all, settled := weights(Sixth, 8), weights(Newest, 8)
+	if slices.Equal(all, settled) || slices.Equal(settled, weights(Newest, 1)) {
+		t.Errorf("weights %v, those of all rounds are %v", settled, all)
+	}
+	for j, v := range settled {
+		if math.Abs(v-all[j]) > 0.3 {
+			t.Errorf("column %d has the weight %v, and after all rounds %v", j, v, all[j])
+		}
+	}
+}
