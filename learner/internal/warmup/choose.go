@@ -22,9 +22,6 @@ const (
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
 
-	// fewerTuningRows is tuningRows from the version Newest on. Chosen by trial.
-	fewerTuningRows = 384
-
 	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
 	// the version Sixth. Chosen by trial.
 	earlyTuningRows = 256
@@ -37,8 +34,6 @@ func (a *Request) finalRows(n int) int {
 		return earlyTuningRows
 	case a.Quick:
 		return quickTuningRows
-	case a.Version >= Newest:
-		return fewerTuningRows
 	}
 	return tuningRows
 }

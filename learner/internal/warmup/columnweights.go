@@ -22,10 +22,6 @@ const (
 	// weightingWork bounds the multiply-adds of the derivatives in a round: of more
 	// rows it takes some, evenly.
 	weightingWork = 1 << 26
-
-	// settledWeights is the mean change of the weights, whose mean is 1, in a round that is the
-	// last one from the version Newest on. Chosen by trial, see docs/constants.md.
-	settledWeights = 0.1
 )
 
 // weighting is a way to compute column weights. A weak penalty and many rounds find two
@@ -87,14 +83,8 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		if !(mean > 0) {
 			return Ones(s.dim)
 		}
-		change := 0.0
 		for j, v := range squares {
-			v = max(minRoundWeight, v/mean)
-			change += math.Abs(v-a[j]) / float64(s.dim)
-			a[j] = v
-		}
-		if s.version >= Newest && change < settledWeights {
-			break
+			a[j] = max(minRoundWeight, v/mean)
 		}
 	}
 	return a

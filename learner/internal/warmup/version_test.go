@@ -200,27 +200,3 @@ func TestHopelessWidthsAreNotSearched(t *testing.T) {
 		t.Errorf("of 12 searches, %d choices less are compared", saved)
 	}
 }
-
-// TestSettledWeightsAreNotComputedAgain: rounds end where the weights have settled, near to where
-// all rounds lead.
-func TestSettledWeightsAreNotComputedAgain(t *testing.T) {
-	s := curved(300, 6, 0.1)
-	for i := range s.y {
-		x := s.x[i*s.dim:]
-		s.y[i] = x[0]*x[1] + 0.5*x[2]
-	}
-	s.center()
-	weights := func(v Version, rounds int) []float64 {
-		s.version = v
-		return newColumnWeights(s, weighting{rounds, 1e-3})
-	}
-	all, settled := weights(Sixth, 8), weights(Newest, 8)
-	if slices.Equal(all, settled) || slices.Equal(settled, weights(Newest, 1)) {
-		t.Errorf("weights %v, those of all rounds are %v", settled, all)
-	}
-	for j, v := range settled {
-		if math.Abs(v-all[j]) > 0.3 {
-			t.Errorf("column %d has the weight %v, and after all rounds %v", j, v, all[j])
-		}
-	}
-}
