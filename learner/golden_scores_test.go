@@ -30,20 +30,20 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
 		{"five classes, fourth version", "de03e391d2ffe04c", Config{Warmup: 4, BlockSize: 8, MaxFeatures: 32}, five},
-		{"regression, fifth version", "8f8fe1b6c764ed0d", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
+		{"regression, fifth version", "41c1a301c6f1857c", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, func(x []float64) Label {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
-		{"smooth regression, fifth version", "61479f9e7b852bab", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
-		{"smooth regression, sixth version", "8c6b9f2028420d2c", Config{Warmup: 6, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"smooth regression, fifth version", "a0b3dad66b431a7d", Config{Warmup: 5, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"smooth regression, sixth version", "5a3052f5267ba0e8", Config{Warmup: 6, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
 		{"five classes, fifth version", "d111f85bdbbe7ffa", Config{Warmup: 5, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
-		{"regression, sixth version", "bc371d666ee5961d", Config{Warmup: 6, BlockSize: 8, MaxFeatures: 64, Mixture: true, NormalScores: true}, func(x []float64) Label {
+		{"regression, sixth version", "75fa444be8d1b114", Config{Warmup: 6, BlockSize: 8, MaxFeatures: 64, Mixture: true, NormalScores: true}, func(x []float64) Label {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
 		{"five classes, sixth version", "2b33d3568ef6cefd", Config{Warmup: 6, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
-		{"regression, seventh version", "bc371d666ee5961d", Config{Warmup: 7, BlockSize: 8, MaxFeatures: 64, Mixture: true, NormalScores: true}, func(x []float64) Label {
+		{"regression, seventh version", "75fa444be8d1b114", Config{Warmup: 7, BlockSize: 8, MaxFeatures: 64, Mixture: true, NormalScores: true}, func(x []float64) Label {
 			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
 		}},
-		{"smooth regression, seventh version", "8c6b9f2028420d2c", Config{Warmup: 7, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"smooth regression, seventh version", "5a3052f5267ba0e8", Config{Warmup: 7, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
 		{"five classes, seventh version", "2b33d3568ef6cefd", Config{Warmup: 7, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 	} {
 		if testing.Short() && (test.config.Warmup >= int(warmup.Third) && test.config.Warmup < int(warmup.Newest) || strings.HasPrefix(test.name, "smooth")) {

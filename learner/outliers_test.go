@@ -181,3 +181,27 @@ func TestRowsAfterBadLabelsArePredicted(t *testing.T) {
 		}
 	}
 }
+
+// TestOutliersAreCounted: what is not learned is reported, also after a restart.
+func TestOutliersAreCounted(t *testing.T) {
+	t.Parallel()
+	p := newPlane(1)
+	p.add(1500, 1)
+	for _, at := range []int{40, 700, 1400} {
+		p.b.labels[at].Value = 1e6
+	}
+	c := Config{Mixture: true, Task: Regression, Warmup: NewestWarmup, BlockSize: 16, MaxFeatures: 256}
+	l := newLearner(t, c)
+	learn(l, p.b.Slice(0, 1000), 100)
+	if got := l.Progress().Mixture.Outliers; got != 2 {
+		t.Errorf("%d labels were outliers after 1,000 rows, want 2", got)
+	}
+	l, err := Restore(c, l.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(l, p.b.Slice(1000, 1500), 100)
+	if got := l.Progress().Mixture.Outliers; got != 3 {
+		t.Errorf("%d labels were outliers, want 3", got)
+	}
+}

@@ -77,6 +77,10 @@ type MixtureScores struct {
 	// Stacked is the share of the prediction that stacks have: they add the scores of
 	// the members, each times a factor that is learned, where the mixture averages them.
 	Stacked float64
+
+	// Outliers is the number of rows that were not learned, since their label was a number
+	// far from all others.
+	Outliers int64
 }
 
 // MemberScore is how good a member of a mixture is on the rows that it has predicted.
@@ -181,7 +185,7 @@ func scores(of []validation.Tally, task Task) Scores {
 
 func (l *Learner) mixtureScores() *MixtureScores {
 	names, n := l.mixture.Names(l.algorithm.Name), float64(l.head.Targets())
-	s := &MixtureScores{Members: make([]MemberScore, len(names))}
+	s := &MixtureScores{Members: make([]MemberScore, len(names)), Outliers: l.mixture.Outliers()}
 	for j := range l.head.Targets() {
 		variance := 1.0
 		if t := &l.validation[j].Whole; l.head.Task == Regression && !t.Empty() && t.Variance() > 0 {

@@ -33,6 +33,7 @@ const (
 	boundHigh            //
 	boundLastLow         // range in the epoch before
 	boundLastHigh        //
+	boundOutside         // number of rows that were not learned; in those of the first target
 	boundFields
 )
 
@@ -47,6 +48,7 @@ func newBounds(of []float64) bounds {
 func (b *bounds) check(s *state.Reader) {
 	n := b.head[boundLabels]
 	s.Require(n >= 0 && n == math.Floor(n), "mixture.rows: the number of labels is %v", n)
+	s.Require(b.head[boundOutside] >= 0 && b.head[boundOutside] <= n, "mixture.rows: %v of %v labels are outside of the range", b.head[boundOutside], n)
 	for _, v := range b.head {
 		s.Require(math.Abs(v) <= math.MaxFloat64, "mixture.rows: the range of the labels has %v", v)
 	}

@@ -16,6 +16,15 @@ type Grade struct {
 	RecentError  float64
 }
 
+// Outliers returns the number of rows that were not learned, since a label was far from all
+// others.
+func (m *Mixture) Outliers() int64 {
+	if len(m.now.bounds) == 0 {
+		return 0
+	}
+	return int64(m.now.bounds[0].head[boundOutside])
+}
+
 // Grades returns those of all experts for target j, then those of the mixture, whose
 // Weight is that of its part without stacks, and of the one of a scorer.
 func (m *Mixture) Grades(j int) []Grade {

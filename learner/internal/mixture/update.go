@@ -24,6 +24,9 @@ func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight flo
 		m.updateNumber(j, p, served, target.Bounded(y.At(j)), weight)
 		outlier = outlier || m.ahead.bounds[j].outside(target.Bounded(y.At(j)))
 	}
+	if outlier {
+		m.ahead.bounds[0].head[boundOutside]++
+	}
 	return outlier
 }
 

@@ -41,7 +41,7 @@ func InlierRange(y []float64) (lo, hi float64) {
 	if d[n/2] == 0 {
 		return math.Inf(-1), math.Inf(1)
 	}
-	most := mostSpreads * float64(1+fewRows/float64(n)) * rootMeanSquare(d[:n-mostOutliers(n)])
+	most := float64(mostSpreads * float64(1+fewRows/float64(n)) * rootMeanSquare(d[:n-mostOutliers(n)]))
 	return median - most, median + most
 }
 

@@ -151,8 +151,8 @@ func WithoutOutliers(x []float64, dim int) []float64 {
 			y[i] = target.Bounded(x[i*dim+j])
 		}
 		lo, hi := target.InlierRange(y)
-		half := float64(inputWidths * (hi/2 - lo/2))
-		median := lo/2 + hi/2
+		half := float64(inputWidths * (float64(hi/2) - float64(lo/2)))
+		median := float64(lo/2) + float64(hi/2)
 		for i, v := range y {
 			if math.Abs(v-median) <= half || math.IsInf(half, 1) {
 				continue

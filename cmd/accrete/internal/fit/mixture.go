@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -14,6 +15,8 @@ type mixtureReport struct {
 	Members []memberReport `json:"members"`
 	Stacked float64        `json:"stacked"` // share of the predictions that stacks of the members have
 	Scorer  float64        `json:"scorer"`  // progressive error of the mixture that a scorer has
+
+	Outliers int64 `json:"outliers,omitempty"` // rows that were not learned: their label is far from all others
 }
 
 type memberReport struct {
@@ -30,7 +33,7 @@ func newMixtureReport(s *learner.MixtureScores) *mixtureReport {
 	if s == nil {
 		return nil
 	}
-	r := &mixtureReport{Stacked: s.Stacked, Scorer: s.Scorer.Error}
+	r := &mixtureReport{Stacked: s.Stacked, Scorer: s.Scorer.Error, Outliers: s.Outliers}
 	for _, m := range s.Members {
 		r.Members = append(r.Members, memberReport{m.Name, m.Rows, m.Weight, m.Scorer, m.Whole.Error, m.Whole.Loss, m.Recent.Error})
 	}
@@ -43,7 +46,8 @@ const leastShown = 0.05
 // leastRows is the share of the rows that a member has to have predicted to be compared.
 const leastRows = 0.95
 
-// text is two lines: the members by their last weights, and the best of all rows.
+// text is two lines: the members by their last weights, and the best of all rows; and a third
+// one if there are outliers.
 func (r *mixtureReport) text() string {
 	if r == nil || len(r.Members) == 0 {
 		return ""
@@ -65,6 +69,10 @@ func (r *mixtureReport) text() string {
 	if r.Stacked >= leastShown {
 		shown = append(shown, fmt.Sprintf("stacked %.2f", r.Stacked))
 	}
-	return fmt.Sprintf("mixture      %s\n             best member %s with %.4f, %s %.4f, for scorers %.4f\n",
+	text := fmt.Sprintf("mixture      %s\n             best member %s with %.4f, %s %.4f, for scorers %.4f\n",
 		strings.Join(shown, ", "), best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+	if r.Outliers > 0 {
+		text += fmt.Sprintf("outliers     %s: labels far from all others, which are not learned\n", display.Thousands(r.Outliers))
+	}
+	return text
 }

@@ -201,6 +201,16 @@ func (w *Watch) drifted(p learner.Progress) {
 	}
 }
 
+// outlying warns of labels that have not been learned since the last batch. all is the number of
+// those so far; a learner that continues warns of its own only.
+func (w *Watch) outlying(all int64) {
+	w.metrics.Outliers.Set(float64(all))
+	if w.outliers != nil && all > *w.outliers {
+		w.log.Warn().Int64("labels", all-*w.outliers).Int64("all", all).Msg("labels far from all others are not learned until labels like them are usual")
+	}
+	w.outliers = &all
+}
+
 // progress updates the metrics from the learner's progress.
 func (w *Watch) progress(p learner.Progress) {
 	m := w.metrics
@@ -218,6 +228,7 @@ func (w *Watch) progress(p learner.Progress) {
 			m.Member(o.Name, o.Weight, o.Scorer, o.Recent.Error)
 		}
 		m.MixtureOfScorers(x.Recent.Error)
+		w.outlying(x.Outliers)
 	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)

@@ -38,8 +38,9 @@ type Watch struct {
 
 	owner string // current owner of the model, while this process is a standby
 
-	drifts learner.Drifts // number of alarms up to the last batch
-	shifts int64          // likewise, of the monitor of the inputs
+	drifts   learner.Drifts // number of alarms up to the last batch
+	outliers *int64         // number of labels that were not learned likewise; nil before the first batch
+	shifts   int64          // likewise, of the monitor of the inputs
 
 	windows *learner.WindowStatus // of the last BATCH
 	shift   lastShift

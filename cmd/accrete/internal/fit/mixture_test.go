@@ -1,0 +1,20 @@
+package fit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// TestOutliersArePrinted: rows that were not learned have a line of their own.
+func TestOutliersArePrinted(t *testing.T) {
+	s := &learner.MixtureScores{Members: []learner.MemberScore{{Name: "newton", Rows: 1, Weight: 1}}}
+	if text := newMixtureReport(s).text(); strings.Contains(text, "outliers") {
+		t.Errorf("without outliers the text is\n%s", text)
+	}
+	s.Outliers = 1234
+	if text := newMixtureReport(s).text(); !strings.Contains(text, "\noutliers     1,234: ") {
+		t.Errorf("with outliers the text is\n%s", text)
+	}
+}
