@@ -27,7 +27,7 @@ var mixtureArithmetics = map[int]string{
 	7:  "32dff88da425476b9967c67cc3b19a65",
 	8:  "74dfaa92bea6824774233163b1b604df",
 	9:  "bf93ad15e75e9f738272cf748497cc92",
-	10: "bf93ad15e75e9f73fd738f922745b384",
+	10: "bf93ad15e75e9f734f4541e482d653f6",
 }
 
 // intervalArithmetics are likewise, of newton with intervals.
