@@ -112,9 +112,21 @@ func (b *bounds) span() (lo, hi float64) {
 	return min(b.head[boundLow], b.head[boundLastLow]), max(b.head[boundHigh], b.head[boundLastHigh])
 }
 
-// limits returns the least and the largest number that is predicted: the range of the labels
+// limits returns the least and the largest number that a scorer predicts: the range of the labels
 // without outliers, and as much on both sides.
 func (b *bounds) limits() (lo, hi float64) { return b.within(1) }
+
+// reach returns the least and the largest number that a learner predicts: limits, and the last
+// label if it is learned, so that a level which labels jump to is followed at once.
+func (b *bounds) reach() (lo, hi float64) {
+	lo, hi = b.limits()
+	if n := b.head[boundLabels]; n > 0 {
+		if last := b.labels[int(math.Mod(n-1, recentLabels))]; !b.outside(last) {
+			lo, hi = min(lo, last), max(hi, last)
+		}
+	}
+	return lo, hi
+}
 
 // within returns the range of the labels without outliers, with that many times its width more on
 // both sides.
@@ -133,7 +145,7 @@ const leastLabels = 3
 // outlierWidths is the distance of a label from the range at which it is not learned, in widths of
 // the range. One that is closer may be the largest of labels with a long tail: its residual is
 // bounded, but it counts. Chosen by trial, see docs/constants.md.
-const outlierWidths = 10
+const outlierWidths = 100
 
 // outside reports whether y is too far outside of the range to be learned.
 func (b *bounds) outside(y float64) bool {

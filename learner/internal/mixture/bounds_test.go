@@ -79,3 +79,23 @@ func TestLastLabelsAreThose(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelsAreFollowed: after labels have jumped to another level, the next prediction can be there.
+func TestLevelsAreFollowed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := newBounds(make([]float64, boundSize))
+	for range 500 {
+		b.add(100 + rng.NormFloat64())
+	}
+	b.add(24)
+	if lo, _ := b.reach(); b.outside(24) || lo != 24 {
+		t.Errorf("after a jump to 24 predictions are from %v on, outlier: %v", lo, b.outside(24))
+	}
+	if lo, _ := b.limits(); lo < 80 {
+		t.Errorf("those of a scorer are from %v on", lo)
+	}
+	b.add(1e6)
+	if _, hi := b.reach(); hi > 200 {
+		t.Errorf("after an outlier predictions are up to %v", hi)
+	}
+}

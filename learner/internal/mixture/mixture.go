@@ -258,7 +258,7 @@ func (m *Mixture) ask(r *Row) {
 // limit keeps the values of a regression within the limits of what is predicted.
 func (m *Mixture) limit(p []float64) {
 	for j := range m.ahead.bounds {
-		lo, hi := m.ahead.bounds[j].limits()
+		lo, hi := m.ahead.bounds[j].reach()
 		p[j] = max(lo, min(hi, p[j]))
 	}
 }
@@ -310,7 +310,7 @@ func (m *Mixture) predictStacks(h *target.Head, j int) {
 	for s := range stackForgetting {
 		f := m.stackF[s][j : j+1]
 		m.ahead.stacks[j*len(stackForgetting)+s].score(f, x)
-		lo, hi := m.ahead.bounds[j].limits()
+		lo, hi := m.ahead.bounds[j].reach()
 		m.stackP[s][j] = max(lo, min(hi, mean+float64(deviation*f[0])))
 	}
 }
