@@ -123,7 +123,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		Claim:     m.gauge("accrete_claim_epoch", "Epoch of the newest claim of the model that this learner has made: each claim, of any learner, has a larger one."),
 		Estimated: m.unknown("accrete_estimated_error", "Estimate of the error over the recent predictions, most of which may have no label yet: the error of those that have one, corrected by how sure the others are. Error rate, or with learner.variance as accrete_progressive_error; otherwise NaN."),
 
-		Outliers: m.gauge("accrete_outlier_labels", "With learner.mixture: examples whose label is a number far from all others, and was not learned, since the model was created."),
+		Outliers: m.gauge("accrete_outlier_labels", "With learner.mixture: examples that were not learned because their label is a number far from all others, since the model was created."),
 		Step:     m.gauge("accrete_step", "Mini-batches learned since the model was created."),
 		Features: m.gauge("accrete_features", "Random features in use."),
 		Loss:     m.unknown("accrete_progressive_loss", "Progressive mean loss over the recent examples."),

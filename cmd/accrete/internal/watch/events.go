@@ -106,6 +106,9 @@ func (w *Watch) replayed(ev event.Replayed) {
 	if in := ev.Progress.Inputs; in != nil {
 		w.shifts = in.Alarms
 	}
+	if x := ev.Progress.Mixture; x != nil {
+		w.outliers = x.Outliers
+	}
 	w.metrics.Weighing.Start(&ev.Progress)
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
@@ -202,13 +205,13 @@ func (w *Watch) drifted(p learner.Progress) {
 }
 
 // outlying warns of labels that have not been learned since the last batch. all is the number of
-// those so far; a learner that continues warns of its own only.
+// those since the model was created.
 func (w *Watch) outlying(all int64) {
 	w.metrics.Outliers.Set(float64(all))
-	if w.outliers != nil && all > *w.outliers {
-		w.log.Warn().Int64("labels", all-*w.outliers).Int64("all", all).Msg("labels far from all others are not learned until labels like them are usual")
+	if all > w.outliers {
+		w.log.Warn().Int64("labels", all-w.outliers).Int64("all", all).Msg("labels far from all others are not learned until labels like them are usual")
 	}
-	w.outliers = &all
+	w.outliers = all
 }
 
 // progress updates the metrics from the learner's progress.

@@ -39,7 +39,7 @@ type Watch struct {
 	owner string // current owner of the model, while this process is a standby
 
 	drifts   learner.Drifts // number of alarms up to the last batch
-	outliers *int64         // number of labels that were not learned likewise; nil before the first batch
+	outliers int64          // likewise of labels that were not learned
 	shifts   int64          // likewise, of the monitor of the inputs
 
 	windows *learner.WindowStatus // of the last BATCH
