@@ -122,27 +122,21 @@ func BenchmarkCoordinates(b *testing.B) {
 	var s Scratch
 	few := indicators(r, dim, dim/2, 14)
 	of := s.Coordinates(few, dim)
-	b.Run("kernel=features/rows=few", func(b *testing.B) {
-		for range b.N {
-			FeaturesOf(f, few, w, dim, of, &s)
+	for _, rows := range []string{"few", "list"} {
+		if rows == "list" {
+			of.few = nil
 		}
-	})
-	b.Run("kernel=sum/rows=few", func(b *testing.B) {
-		for range b.N {
-			SumOf(dst, few, w, a, dim, scores, Lanes, of, &s)
-		}
-	})
-	of.few = nil
-	b.Run("kernel=features/rows=list", func(b *testing.B) {
-		for range b.N {
-			FeaturesOf(f, few, w, dim, of, &s)
-		}
-	})
-	b.Run("kernel=sum/rows=list", func(b *testing.B) {
-		for range b.N {
-			SumOf(dst, few, w, a, dim, scores, Lanes, of, &s)
-		}
-	})
+		b.Run("kernel=features/rows="+rows, func(b *testing.B) {
+			for range b.N {
+				FeaturesOf(f, few, w, dim, of, &s)
+			}
+		})
+		b.Run("kernel=sum/rows="+rows, func(b *testing.B) {
+			for range b.N {
+				SumOf(dst, few, w, a, dim, scores, Lanes, of, &s)
+			}
+		})
+	}
 	for _, share := range []float64{0, .5, .9} {
 		x := sparse(r, dim, share)
 		b.Run(fmt.Sprintf("kernel=list/zeros=%v", share), func(b *testing.B) {
