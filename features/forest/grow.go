@@ -119,8 +119,8 @@ func (f *Forest) add(tree []node) {
 
 // growth is a sample, column by column, and what its trees share.
 type growth struct {
-	columns [][]float32
-	x       []float32 // the same, row by row
+	columns [][]key
+	x       []key // the same, row by row
 	dim     int
 	rows    []int32 // that have a weight
 	weights []float64
@@ -130,7 +130,7 @@ type growth struct {
 	draws   int // thresholds in a column at a node
 	prefer  *preferences
 
-	low, high []float32   // value of the rows in each column
+	low, high []key       // value of the rows in each column
 	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
@@ -165,14 +165,17 @@ func newGrowth(s Sample) *growth {
 
 // divide divides the rows of s into columns, for trees that grow from values.
 func (g *growth) divide(s *Sample) {
-	g.x, g.dim = s.X, s.Dim
+	g.x, g.dim = make([]key, len(s.X)), s.Dim
+	for i, v := range s.X {
+		g.x[i] = keyOf(v)
+	}
 	g.counts = g.counted()
-	g.columns = make([][]float32, s.Dim)
-	g.low, g.high = make([]float32, s.Dim), make([]float32, s.Dim)
+	g.columns = make([][]key, s.Dim)
+	g.low, g.high = make([]key, s.Dim), make([]key, s.Dim)
 	for j := range g.columns {
-		column := make([]float32, len(s.Weights))
+		column := make([]key, len(s.Weights))
 		for i := range column {
-			column[i] = s.X[i*s.Dim+j]
+			column[i] = g.x[i*s.Dim+j]
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {

@@ -31,7 +31,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 			}
 			used := false
 			for draw := range w.draws {
-				c := candidate{number, between(low, high, u)}
+				c := candidate{number, between(low.value(), high.value(), u)}
 				if draw > 0 && w.twoValued[number] {
 					// the split of the first draw again
 				} else if purity, left, valid := w.divided(rows, c, total); valid {
@@ -68,7 +68,7 @@ func (w *worker) draw(i int) (column int32, first bool) {
 
 // extent returns the smallest and the largest value of the rows in a column, or of all rows
 // if it has two values: a split then shows whether the rows have both.
-func (w *worker) extent(rows []int32, number int32) (low, high float32) {
+func (w *worker) extent(rows []int32, number int32) (low, high key) {
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
@@ -77,7 +77,7 @@ func (w *worker) extent(rows []int32, number int32) (low, high float32) {
 
 // values is those of a column for each row, that far from one row to the next.
 type values struct {
-	of     []float32
+	of     []key
 	stride int
 }
 
@@ -103,15 +103,12 @@ func between(low, high float32, u float64) float32 {
 }
 
 // extent returns the smallest and the largest value of the rows.
-func (c values) extent(rows []int32) (low, high float32) {
+func (c values) extent(rows []int32) (low, high key) {
 	low = c.of[int(rows[0])*c.stride]
 	high = low
 	for _, r := range rows[1:] {
-		if v := c.of[int(r)*c.stride]; v < low {
-			low = v
-		} else if v > high {
-			high = v
-		}
+		v := c.of[int(r)*c.stride]
+		low, high = min(low, v), max(high, v)
 	}
 	return low, high
 }
@@ -119,7 +116,7 @@ func (c values) extent(rows []int32) (low, high float32) {
 // divided returns the sum of the purities of both sides of a split, whose weight is total,
 // and the number of rows on the left. It returns false if a side has too few rows.
 func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, left int, valid bool) {
-	n, weight := w.sumsLeft(rows, w.values(c.column, len(rows)), c.threshold)
+	n, weight := w.sumsLeft(rows, w.values(c.column, len(rows)), keyOf(c.threshold))
 	if n < minLeafRows || len(rows)-n < minLeafRows {
 		return 0, n, false
 	}
@@ -168,7 +165,7 @@ func (w *worker) sums(rows []int32) (weight float64) {
 
 // sumsLeft sets left to the sums of the rows that are not above the threshold, and
 // returns their number and their weight.
-func (w *worker) sumsLeft(rows []int32, column values, threshold float32) (n int, weight float64) {
+func (w *worker) sumsLeft(rows []int32, column values, threshold key) (n int, weight float64) {
 	if w.counts != nil {
 		n = w.countsLeft(rows, column, threshold)
 		return n, float64(n)
@@ -211,7 +208,7 @@ func (w *worker) sumsLeft(rows []int32, column values, threshold float32) (n int
 
 // notAbove returns 1 if v is not above the threshold, and 0 otherwise: without a branch, which
 // would be a random one.
-func notAbove(v, threshold float32) int {
+func notAbove(v, threshold key) int {
 	left := 1
 	if v > threshold {
 		left = 0
@@ -241,7 +238,7 @@ func (g *growth) counted() [][2]uint64 {
 }
 
 // countsLeft is sumsLeft for rows of the weight 1 of few classes.
-func (w *worker) countsLeft(rows []int32, column values, threshold float32) (n int) {
+func (w *worker) countsLeft(rows []int32, column values, threshold key) (n int) {
 	var all [2]uint64
 	if counts := w.counts; w.kinds > countsIn {
 		for _, r := range rows {
@@ -265,10 +262,10 @@ func (w *worker) countsLeft(rows []int32, column values, threshold float32) (n i
 // partition moves the rows of a node that go right after the others, and returns where
 // they begin.
 func (w *worker) partition(o open, c candidate) int32 {
-	column, at := w.columns[c.column], o.from
+	column, threshold, at := w.columns[c.column], keyOf(c.threshold), o.from
 	moved := w.moved[:0]
 	for _, r := range w.rows[o.from:o.to] {
-		if column[r] > c.threshold {
+		if column[r] > threshold {
 			moved = append(moved, r)
 		} else {
 			w.rows[at] = r

@@ -1,0 +1,21 @@
+package forest
+
+import "math"
+
+// key is a number whose order among others is that of a value: the smallest and the largest of
+// keys need no branches, which would be random ones. Both zeros have the same key.
+type key int32
+
+// keyOf returns the key of v, which is not NaN.
+func keyOf(v float32) key {
+	if v == 0 {
+		return 0
+	}
+	return key(math.Float32bits(v)).mirrored()
+}
+
+// value returns the value of k.
+func (k key) value() float32 { return math.Float32frombits(uint32(k.mirrored())) }
+
+// mirrored has the order of negative numbers that of their magnitudes, and back.
+func (k key) mirrored() key { return k ^ key(uint32(k>>31)>>1) }
