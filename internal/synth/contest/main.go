@@ -40,7 +40,7 @@ func main() {
 		exit(writeAll(*files, *only, *rows, *first, *seeds, os.Stdout))
 		return
 	}
-	config, err := learner.Config{Mixture: true}.WithForest(*forest, false)
+	config, err := learner.Config{Mixture: true, NormalScores: true, Warmup: learner.NewestWarmup, Discard: true}.WithForest(*forest, false)
 	exit(err)
 	if *picture != "" {
 		exit(draw(config, *picture, *rows, uint64(*first))) // #nosec G115 -- a small number
