@@ -45,6 +45,10 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		}},
 		{"smooth regression, seventh version", "5a3052f5267ba0e8", Config{Warmup: 7, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
 		{"five classes, seventh version", "2b33d3568ef6cefd", Config{Warmup: 7, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
+		{"regression, eighth version", "70e0973e31224976", Config{Warmup: 8, BlockSize: 8, MaxFeatures: 64, Mixture: true, NormalScores: true}, func(x []float64) Label {
+			return Label{Task: Regression, Value: float64(x[0]*x[0]) - x[1]}
+		}},
+		{"five classes, eighth version", "2b33d3568ef6cefd", Config{Warmup: 8, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 	} {
 		if testing.Short() && (test.config.Warmup >= int(warmup.Third) && test.config.Warmup < int(warmup.Newest) || strings.HasPrefix(test.name, "smooth")) {
 			continue // their arithmetic is that of the second version and of the newest one

@@ -44,6 +44,11 @@ func (w *newton) discardMembers(before int) {
 	} else {
 		stays = w.stayAtLast()
 	}
+	w.discard(stays)
+}
+
+// discard discards the members that do not stay, if there are any.
+func (w *newton) discard(stays []bool) {
 	for m, original := range w.remaining() {
 		if !stays[m] {
 			w.discarded |= 1 << original
@@ -173,7 +178,7 @@ func (w *newton) keep(stays []bool) {
 // of returns the plan of the members that stay.
 func (p plan) of(stays []bool) plan {
 	q := p
-	q.members, q.averaged = nil, 0
+	q.members, q.averaged, q.later = nil, 0, 0
 	for m, who := range p.members {
 		if !stays[m] {
 			continue
@@ -181,6 +186,9 @@ func (p plan) of(stays []bool) plan {
 		q.members = append(q.members, who)
 		if m < p.averaged {
 			q.averaged++
+		}
+		if m < p.later {
+			q.later++
 		}
 	}
 	return q

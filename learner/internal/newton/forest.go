@@ -259,7 +259,9 @@ func (l *leaves) save(a *state.Arrays) {
 	}
 	state.Put(a, "forest.next", 1, []int64{int64(l.next)})
 	state.Put(a, "forest.w", len(l.coef)/n, l.coef)
-	state.Put(a, "forest.averages.w", len(l.averageCoef)/n, l.averageCoef)
+	if l.averaged > 0 {
+		state.Put(a, "forest.averages.w", len(l.averageCoef)/n, l.averageCoef)
+	}
 	l.lasting.save(a, n)
 	if len(l.since) > 0 {
 		state.Put(a, "forest.since", 1, l.since)
@@ -285,7 +287,9 @@ func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	}
 	next := state.Take[int64](s, "forest.next", 1, 1)
 	l.coef = state.Take[float64](s, "forest.w", n, len(l.members)*k)
-	l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
+	if l.averaged > 0 {
+		l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
+	}
 	if w.Options.ForestLasting && w.Head.Task == target.Regression {
 		l.lasting.load(s, n, k)
 	}

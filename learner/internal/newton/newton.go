@@ -72,6 +72,7 @@ type plan struct {
 	members []member
 
 	averaged int       // number of the first members, which learn from the whole window and have averages
+	later    int       // number of those that have them once the window is full
 	tracking []float64 // factors of the trackers, for each row
 	alone    bool      // steps take one core: another one is with the engine beside this one
 }
@@ -194,15 +195,18 @@ func newEngine(p engine.Problem) *newton {
 	by := planOf(effort)
 	switch {
 	case p.Options.ForestTrial:
-		by = plan{windowRows, int64(effort), trialEnsemble, 5, trackerForgetting, false}
+		by = plan{windowRows, int64(effort), trialEnsemble, 5, 0, trackerForgetting, false}
 	case p.Options.Forest > 0:
-		by = plan{windowRows, int64(effort), forestEnsemble, 5, trackerForgetting, false}
+		by = plan{windowRows, int64(effort), forestEnsemble, 5, 0, trackerForgetting, false}
 	}
 	if p.Options.Warming {
 		by = by.distinct()
 		if p.Options.Plain {
 			by = by.plain()
 		}
+	}
+	if p.Options.Late {
+		by = by.late()
 	}
 	w := newPlanned(p, by)
 	w.discarding = p.Options.Discard
@@ -276,6 +280,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		w.scratch.team.Start() // for the step that follows
 	}
 	w.push(p)
+	w.discardFollowers(before)
 	again := p.Again && w.Options.Lean
 	if again && p.More {
 		return
@@ -301,6 +306,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	w.resetDiverged(nil)
 	w.judge(before)
 	w.discardMembers(before)
+	w.beginAverages()
 	w.averageAndServe()
 	w.scratch.team.Rest()
 }

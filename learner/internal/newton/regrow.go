@@ -45,7 +45,7 @@ func (w *newton) regrow(before, rows int) {
 	for _, r := range regrowths {
 		switch {
 		case before >= r.rows || r.rows > rows:
-		case len(w.forest.members) == 0 || !w.pays(w.forest.since, r.share):
+		case len(w.forest.members) == 0 || !w.pays(w.forest.since, w.shareNow(r.share)):
 			w.keepLasting(r)
 			return
 		case r.again && w.shares():

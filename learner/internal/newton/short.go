@@ -46,13 +46,13 @@ type Machine interface {
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
 // through its blocks more often.
 func NewShort(p engine.Problem) Machine {
-	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0, nil, true})
+	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0, 0, nil, true})
 }
 
 // NewResetting returns an engine whose owner starts it again when a stream has changed. It
 // has more rows than one of NewShort, and costs less.
 func NewResetting(p engine.Problem) Machine {
-	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0, nil, true})
+	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0, 0, nil, true})
 }
 
 // Thin implements Machine.

@@ -154,7 +154,7 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	equal.Go(func() { search(0, Ones(s.dim), safeTuning) })
 	try := func(i int, weights []float64) {
 		start := safeTuning
-		if a.Version >= Newest {
+		if a.Version >= Seventh {
 			equal.Wait()
 			start = all[0].tuning
 		}

@@ -86,7 +86,7 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	if a.Robust {
 		x = WithoutOutliers(x, dim)
 	}
-	if a.Version >= Newest {
+	if a.Version >= Seventh {
 		return newScaler(x, dim, surpriseClip)
 	}
 	return NewScaler(x, dim)

@@ -111,7 +111,7 @@ const fineGain = 0.5
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
 	least := t.finestAbove(fineGain * best.error)
-	if t.version >= Newest && least == narrowest {
+	if t.version >= Seventh && least == narrowest {
 		return best
 	}
 	if t.version >= Sixth {
@@ -210,7 +210,7 @@ const hopelessMargin = 1.05
 // hopeless reports whether a choice is so much worse than the best that none of its width is
 // looked for.
 func (t *tuner) hopeless(c, best tuning) bool {
-	return t.version >= Newest && t.error(c) > hopelessMargin*best.error
+	return t.version >= Seventh && t.error(c) > hopelessMargin*best.error
 }
 
 // narrowMargin is the largest error, relative to the best, at which a narrower kernel

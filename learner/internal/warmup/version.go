@@ -27,10 +27,15 @@ const (
 	// one takes the weakest penalty.
 	Sixth Version = 6
 
-	// Newest is the version of new models. It does not search for the penalty of a width that is
-	// clearly worse than the one beside it, and has the choices for equal column weights as the
-	// start of those for others.
-	Newest Version = 7
+	// Seventh does not search for the penalty of a width that is clearly worse than the one
+	// beside it, and has the choices for equal column weights as the start of those for others.
+	Seventh Version = 7
+
+	// Eighth has averages begin once the window is full, see engine.Options.Late.
+	Eighth Version = 8
+
+	// Newest is the version of new models.
+	Newest = Eighth
 )
 
 // Valid reports whether there is such a version.

@@ -1,0 +1,75 @@
+package newton
+
+import "slices"
+
+// While the window grows, an average of the iterates lags behind them: they become better with
+// each row. Once it is full, the average knows more rows than it has.
+
+// late returns by with the averages of its members later, once the window is full.
+func (by plan) late() plan {
+	by.averaged, by.later = 0, by.averaged
+	return by
+}
+
+// discardFollowers discards, with the first mini-batch, the members of many classes that learn from
+// fewer rows than the window has: the machines of a mixture follow changes.
+func (w *newton) discardFollowers(before int) {
+	if before > 0 || w.window.rows == 0 || !w.Options.Late || !w.Options.Lean || !w.discarding || w.Head.Scores() < discardScores {
+		return
+	}
+	stays := make([]bool, len(w.members))
+	for m, who := range w.members {
+		stays[m] = who.whole()
+	}
+	w.discard(stays)
+	w.serve() // steps may follow after more rows
+}
+
+// beginAverages has the averages that come later begin as their members, with the mini-batch that
+// fills the window.
+func (w *newton) beginAverages() {
+	if w.later == 0 || w.window.rows < w.length {
+		return
+	}
+	k, n, e := w.Head.Scores(), w.Head.Parts(), len(w.members)
+	w.averagesBegun()
+	begin := func(of []float64, group int, averaged, members int) []float64 {
+		return keepGroups(of, group, firstOf(averaged, members))
+	}
+	w.averageCoef = begin(w.coef, k, w.averaged, e)
+	w.averageIntercept = slices.Clone(w.intercept[:w.averaged*k])
+	w.loss = append(w.loss, w.loss[:w.averaged*n]...)
+	l := &w.forest
+	l.averageCoef = begin(l.coef, k, l.averaged, len(l.members))
+	if len(l.since) > 0 {
+		l.since = append(l.since, l.since[:w.averaged*n]...)
+	}
+	w.changed.all = true
+}
+
+// averagesBegun has w be one whose averages have begun.
+func (w *newton) averagesBegun() {
+	w.averaged, w.later = w.later, 0
+	w.forest.averaged = w.newLeaves().averaged
+}
+
+// firstOf returns of each of n whether it is one of the first.
+func firstOf(first, n int) []bool {
+	of := make([]bool, n)
+	for i := range first {
+		of[i] = true
+	}
+	return of
+}
+
+// shareBefore is the factor of the share of a trial of trees before averages have begun, of which
+// the members without leaves have the more to gain. Chosen by trial.
+const shareBefore = 0.999
+
+// shareNow returns the share of a trial as it is at this row.
+func (w *newton) shareNow(share float64) float64 {
+	if w.later > 0 {
+		return share * shareBefore
+	}
+	return share
+}
