@@ -61,15 +61,3 @@ func firstOf(first, n int) []bool {
 	}
 	return of
 }
-
-// shareBefore is the factor of the share of a trial of trees before averages have begun, of which
-// the members without leaves have the more to gain. Chosen by trial.
-const shareBefore = 0.999
-
-// shareNow returns the share of a trial as it is at this row.
-func (w *newton) shareNow(share float64) float64 {
-	if w.later > 0 {
-		return share * shareBefore
-	}
-	return share
-}

@@ -14,6 +14,19 @@ import (
 // better where to split. Chosen by trial: docs/forest.md.
 var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.015}, false}, {trial{5120, 1.015}, true}, {trial{7168, 0.99}, false}}
 
+// lateRegrowths is regrowths of models whose averages come later. Members without leaves have the
+// more to gain from averages: at the last of them the trees of Adult stay or go as they do with
+// averages. Chosen by trial: docs/forest.md.
+var lateRegrowths = []regrowth{{trial{2560, 1.5}, true}, {trial{3584, 1.06}, false}, {trial{5120, 1.014}, true}, {trial{7168, 0.989}, false}}
+
+// regrowths returns those of w.
+func (w *newton) regrowths() []regrowth {
+	if w.Options.Late {
+		return lateRegrowths
+	}
+	return regrowths
+}
+
 // regrowth is a trial, and whether the trees grow again if they pass it.
 type regrowth struct {
 	trial
@@ -42,10 +55,10 @@ func (w *newton) regrow(before, rows int) {
 	if !w.regrows() {
 		return
 	}
-	for _, r := range regrowths {
+	for _, r := range w.regrowths() {
 		switch {
 		case before >= r.rows || r.rows > rows:
-		case len(w.forest.members) == 0 || !w.pays(w.forest.since, w.shareNow(r.share)):
+		case len(w.forest.members) == 0 || !w.pays(w.forest.since, r.share):
 			w.keepLasting(r)
 			return
 		case r.again && w.shares():
