@@ -33,18 +33,23 @@ func (w *newton) beginAverages() {
 	}
 	k, n, e := w.Head.Scores(), w.Head.Parts(), len(w.members)
 	w.averagesBegun()
-	begin := func(of []float64, group int, averaged, members int) []float64 {
-		return keepGroups(of, group, firstOf(averaged, members))
-	}
-	w.averageCoef = begin(w.coef, k, w.averaged, e)
+	w.averageCoef = keepGroups(w.coef, k, firstOf(w.averaged, e))
 	w.averageIntercept = slices.Clone(w.intercept[:w.averaged*k])
 	w.loss = append(w.loss, w.loss[:w.averaged*n]...)
 	l := &w.forest
-	l.averageCoef = begin(l.coef, k, l.averaged, len(l.members))
+	l.averageCoef = keepGroups(l.coef, k, firstOf(l.averaged, len(l.members)))
 	if len(l.since) > 0 {
 		l.since = append(l.since, l.since[:w.averaged*n]...)
 	}
 	w.changed.all = true
+}
+
+// loadAverages makes w, which has nothing yet, one whose averages have begun, if they have in a
+// State of some rows.
+func (w *newton) loadAverages(rows int64) {
+	if w.later > 0 && rows == int64(w.length) {
+		w.averagesBegun()
+	}
 }
 
 // averagesBegun has w be one whose averages have begun.

@@ -68,9 +68,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	w.loadPlan(s, n, v.Forest != nil && !alone)
-	if w.later > 0 && n == int64(w.length) {
-		w.averagesBegun()
-	}
+	w.loadAverages(n)
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
