@@ -68,42 +68,58 @@ func TestReplacedTreesLeaveNoJump(t *testing.T) {
 }
 
 // Trees that grow again are judged by the losses since they grew last, at the rows of regrowths
-// and nowhere else; they are replaced at some of these, if no pairs have trees.
+// and nowhere else, or at those of lateRegrowths; they are replaced at some of these, if no pairs
+// have trees.
 func TestTreesAreJudgedSinceTheyGrew(t *testing.T) {
-	for _, r := range regrowths {
-		for _, test := range []struct {
-			name         string
-			share        float64 // of the losses of members with leaves since the trees grew, over the limit
-			before, rows int
-			pairs        int
-			grows, stays bool
-		}{
-			{"pay", 0.99, r.rows - 32, r.rows, 0, r.again, true},
-			{"do not pay", 1.01, r.rows - 32, r.rows, 0, false, false},
-			{"too early", 1.01, r.rows - 33, r.rows - 1, 0, false, true},
-			{"before", 1.01, r.rows, r.rows + 32, 0, false, true},
-			{"pairs", 1.01, r.rows - 32, r.rows, 1, false, true},
-		} {
-			w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
-			w.Options.ForestTrial, w.Options.ForestRegrow = true, true
-			w.judgeFromHere()
-			w.forest.pairs = test.pairs
-			for c := range w.candidates() {
-				w.loss[c], w.forest.since[c] = 100, 100
-				if w.members[c%len(w.members)].rho < 1 {
-					w.loss[c], w.forest.since[c] = 100*(2-test.share), 100*r.share*test.share
-				}
-			}
-			old := w.forest.trees
-			w.regrow(test.before, test.rows)
-			if stays := w.forest.trees != nil; stays != test.stays {
-				t.Errorf("%d rows, %s: there are trees: %v", r.rows, test.name, stays)
-			} else if grows := stays && w.forest.trees != old; grows != test.grows {
-				t.Errorf("%d rows, %s: there are new trees: %v", r.rows, test.name, grows)
-			} else if grows && slices.Max(w.forest.since) > 0 {
-				t.Errorf("%d rows: new trees have the losses %v", r.rows, w.forest.since)
+	for _, late := range []bool{false, true} {
+		all := regrowths
+		if late {
+			all = lateRegrowths
+		}
+		for _, r := range all {
+			for _, test := range []judgement{
+				{"pay", 0.999, r.rows - 32, r.rows, 0, r.again, true},
+				{"do not pay", 1.001, r.rows - 32, r.rows, 0, false, false},
+				{"too early", 1.001, r.rows - 33, r.rows - 1, 0, false, true},
+				{"before", 1.001, r.rows, r.rows + 32, 0, false, true},
+				{"pairs", 1.001, r.rows - 32, r.rows, 1, false, true},
+			} {
+				test.hold(t, r, late)
 			}
 		}
+	}
+}
+
+// judgement is what becomes of trees whose members' losses since they grew are a share of the limit
+// of a regrowth, with a mini-batch that brings the window from some rows to others.
+type judgement struct {
+	name         string
+	share        float64
+	before, rows int
+	pairs        int
+	grows, stays bool
+}
+
+// hold holds trees against it.
+func (test judgement) hold(t *testing.T, r regrowth, late bool) {
+	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+	w.Options.ForestTrial, w.Options.ForestRegrow, w.Options.Late = true, true, late
+	w.judgeFromHere()
+	w.forest.pairs = test.pairs
+	for c := range w.candidates() {
+		w.loss[c], w.forest.since[c] = 100, 100
+		if w.members[c%len(w.members)].rho < 1 {
+			w.loss[c], w.forest.since[c] = 100*(2-test.share), 100*r.share*test.share
+		}
+	}
+	old := w.forest.trees
+	w.regrow(test.before, test.rows)
+	if stays := w.forest.trees != nil; stays != test.stays {
+		t.Errorf("late: %v, %d rows, %s: there are trees: %v", late, r.rows, test.name, stays)
+	} else if grows := stays && w.forest.trees != old; grows != test.grows {
+		t.Errorf("late: %v, %d rows, %s: there are new trees: %v", late, r.rows, test.name, grows)
+	} else if grows && slices.Max(w.forest.since) > 0 {
+		t.Errorf("%d rows: new trees have the losses %v", r.rows, w.forest.since)
 	}
 }
 
