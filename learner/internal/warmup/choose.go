@@ -131,7 +131,7 @@ const (
 // choose compares equal column weights with those of each weighting and their square
 // roots, computed on the first two thirds of the rows and compared on the others. The
 // best ones are used as they were compared: computed again, on all rows, they could
-// differ. The second ones are for half of the frequencies, or nil. From the version Newest on the
+// differ. The second ones are for half of the frequencies, or nil. From the seventh version on the
 // search for each weighting starts from what is best for equal weights.
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
