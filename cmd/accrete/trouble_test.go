@@ -91,7 +91,10 @@ var everyTrouble = []trouble{
 	{name: "output slow", red: `output: for \d+s: topic m.predictions .*NOT_ENOUGH_REPLICAS`, cause: func(s *troubledSite) {
 		s.fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: "m.predictions", Err: kerr.NotEnoughReplicas})
 	}},
-	{name: "labels missing", red: `labels: no labels for \d+s`, cause: func(s *troubledSite) { s.feed(`{"features":{"x":1,"y":2}}`) }},
+	{name: "labels missing", red: `labels: no labels for \d+s`, cause: func(s *troubledSite) {
+		s.learnsOn() // how often labels come is known from the second batch on
+		s.feed(`{"features":{"x":1,"y":2}}`)
+	}},
 	{name: "learner hung", red: `no answer`, cause: func(s *troubledSite) {
 		s.p.Process.Signal(syscall.SIGSTOP)
 		s.undo = func() { s.p.Process.Signal(syscall.SIGCONT) }
@@ -192,7 +195,18 @@ func (s *troubledSite) metrics() []byte {
 	return text
 }
 
-var learnedSome = regexp.MustCompile(`accrete_examples_total{[^}]*outcome="learned"[^}]*} [1-9]`)
+var learnedSome = regexp.MustCompile(`accrete_examples_total{[^}]*outcome="learned"[^}]*} [1-9].*`)
+
+// learnsOn waits until the learner has learned from two more batches.
+func (s *troubledSite) learnsOn() {
+	for range 2 {
+		was := learnedSome.FindString(string(s.metrics()))
+		s.await("learning on", time.Minute, func(string) bool {
+			now := learnedSome.FindString(string(s.metrics()))
+			return now != "" && now != was
+		})
+	}
+}
 
 var readOfNew = regexp.MustCompile(`accrete_headroom_records{[^}]*partition="1"[^}]*} 1\n`)
 
