@@ -17,5 +17,5 @@ func keyOf(v float32) key {
 // value returns the value of k.
 func (k key) value() float32 { return math.Float32frombits(uint32(k.mirrored())) }
 
-// mirrored has the order of negative numbers that of their magnitudes, and back.
+// mirrored reverses the order of the negative numbers. Twice, it changes nothing.
 func (k key) mirrored() key { return k ^ key(uint32(k>>31)>>1) }

@@ -89,7 +89,7 @@ type Options struct {
 	Warming       bool   // the model starts again with the last fit of the warm-up
 	Frugal        bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
 	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
-	Late          bool   // of newton: have averages only once the window is full, and no member for changes in a mixture
+	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
 	Direction     string // direction of a step, see package descent
 	Steps
 }

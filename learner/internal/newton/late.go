@@ -11,22 +11,17 @@ func (by plan) late() plan {
 	return by
 }
 
-// discardFollowers discards, with the first mini-batch, the members of many classes that learn from
-// fewer rows than the window has: the machines of a mixture follow changes.
+// discardFollowers discards the members that learn from fewer rows than the window has. It does so
+// with the first mini-batch, in models of many classes with a mixture, whose machines follow changes.
 func (w *newton) discardFollowers(before int) {
 	if before > 0 || w.window.rows == 0 || !w.Options.Late || !w.Options.Lean || !w.discarding || w.Head.Scores() < discardScores {
 		return
 	}
-	stays := make([]bool, len(w.members))
-	for m, who := range w.members {
-		stays[m] = who.whole()
-	}
-	w.discard(stays)
-	w.serve() // steps may follow after more rows
+	w.discard(w.which(member.whole))
+	w.serve() // there may be more rows before the first step
 }
 
-// beginAverages has the averages that come later begin as their members, with the mini-batch that
-// fills the window.
+// beginAverages sets the averages to their members, with the mini-batch that fills the window.
 func (w *newton) beginAverages() {
 	if w.later == 0 || w.window.rows < w.length {
 		return
@@ -44,15 +39,14 @@ func (w *newton) beginAverages() {
 	w.changed.all = true
 }
 
-// loadAverages makes w, which has nothing yet, one whose averages have begun, if they have in a
-// State of some rows.
+// loadAverages prepares w, which has nothing yet, for the averages of a State of some rows.
 func (w *newton) loadAverages(rows int64) {
 	if w.later > 0 && rows == int64(w.length) {
 		w.averagesBegun()
 	}
 }
 
-// averagesBegun has w be one whose averages have begun.
+// averagesBegun counts the averages that come later among those that there are.
 func (w *newton) averagesBegun() {
 	w.averaged, w.later = w.later, 0
 	w.forest.averaged = w.newLeaves().averaged

@@ -20,6 +20,6 @@ func (w *newton) isPlain() bool { return w.Options.Plain && w.Options.Warming }
 // plain returns by with at most plainMembers, and nothing beside them.
 func (by plan) plain() plan {
 	by.members = by.members[:min(plainMembers, len(by.members))]
-	by.averaged, by.later, by.tracking = 0, 0, nil
+	by.averaged, by.tracking = 0, nil
 	return by
 }

@@ -14,9 +14,9 @@ import (
 // better where to split. Chosen by trial: docs/forest.md.
 var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.015}, false}, {trial{5120, 1.015}, true}, {trial{7168, 0.99}, false}}
 
-// lateRegrowths is regrowths of models whose averages come later. Members without leaves have the
-// more to gain from averages: at the last of them the trees of Adult stay or go as they do with
-// averages. Chosen by trial: docs/forest.md.
+// lateRegrowths is regrowths of models whose averages begin with a full window. The first limits
+// are wide, since the first trees say little about those that replace them. Chosen by trial:
+// docs/forest.md.
 var lateRegrowths = []regrowth{{trial{2560, 1.5}, true}, {trial{3584, 1.06}, false}, {trial{5120, 1.014}, true}, {trial{7168, 0.989}, false}}
 
 // regrowths returns those of w.

@@ -79,9 +79,14 @@ func (w *newton) withoutForest() {
 
 // withoutLeaves returns of each member whether it has no leaves.
 func (w *newton) withoutLeaves() []bool {
+	return w.which(func(who member) bool { return who.rho == 1 })
+}
+
+// which returns of each member whether it is one of a kind.
+func (w *newton) which(of func(member) bool) []bool {
 	stays := make([]bool, len(w.members))
 	for m, who := range w.members {
-		stays[m] = who.rho == 1
+		stays[m] = of(who)
 	}
 	return stays
 }

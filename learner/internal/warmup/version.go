@@ -31,7 +31,7 @@ const (
 	// beside it, and has the choices for equal column weights as the start of those for others.
 	Seventh Version = 7
 
-	// Eighth has averages begin once the window is full, see engine.Options.Late.
+	// Eighth makes the choices of Seventh, for a model with engine.Options.Late.
 	Eighth Version = 8
 
 	// Newest is the version of new models.
