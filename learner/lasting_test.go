@@ -3,10 +3,11 @@ package learner
 import (
 	"math"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// Trees of which leaves last lower the error of numbers, and stay without members where these do
-// not pay. A Learner that is restored continues to the same bits, which are pinned.
+// Trees of which leaves last lower the error, and stay without members where these do not pay. A Learner that is restored continues to the same bits, which are pinned.
 func TestLeavesLast(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -18,11 +19,24 @@ func TestLeavesLast(t *testing.T) {
 		{"smooth", "0b440e0b8cdf2ca1", func(x []float64) Label {
 			return Label{Task: Regression, Value: math.Sin(2*x[0]) + x[1]*x[2]}
 		}, 0.99, 3584},
+		{"jumps to classes", "e33258f572f80dc1", func(x []float64) Label {
+			return Label{Task: Classification, Class: (int(math.Floor(2*x[0])) + int(math.Floor(3*x[1])) + 60) % 5}
+		}, 0.99, math.MaxInt},
+		{"noisy classes", "22825d83de3a2826", func(x []float64) Label {
+			class := 0
+			if x[0]+x[1]+x[2]+math.Sin(1e5*x[3]) > 0 { // the sine is noise
+				class = 1
+			}
+			return Label{Task: Classification, Class: class}
+		}, 1.01, 7168},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			b, lasts, at := trialRows(6, test.label), onTrial, 0
 			lasts.ForestRegrow = true
+			if test.label(make([]float64, 6)).Task == Classification {
+				lasts.Warmup = int(warmup.Ninth)
+			}
 			plain := newLearner(t, lasts)
 			lasts.ForestLasting = true
 			l, restored := newLearner(t, lasts), newLearner(t, lasts)

@@ -91,6 +91,8 @@ type Options struct {
 	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
 	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
 	Direction     string // direction of a step, see package descent
+
+	LastingClasses bool // ForestLasting is for classes, too
 	Steps
 }
 

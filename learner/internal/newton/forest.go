@@ -166,7 +166,7 @@ func (l *leaves) serve(from, to int) {
 	} else {
 		vec.MixRows(l.candidates[from*size:to*size], l.coef[from*own:to*own], l.averageCoef[from*averaged:to*averaged], l.shares, k, len(l.members), l.averaged)
 	}
-	l.lasting.serve(l.candidates, from, to, size)
+	l.lasting.serve(l.candidates, from, to, size, k)
 	clear(l.stale[from:to])
 }
 
@@ -203,6 +203,7 @@ func (l *leaves) average(share float64) {
 func (l *leaves) widen(h target.Head, from int) {
 	if l.trees != nil {
 		l.coef, l.averageCoef = h.Widen(l.coef, from), h.Widen(l.averageCoef, from)
+		l.lasting.coef = h.Widen(l.lasting.coef, from)
 	}
 }
 
@@ -228,8 +229,9 @@ func (l *leaves) reset(m int) {
 }
 
 // keep takes the trees of before, and of its members those that stay, of k scores and n targets.
+// It takes no trees if none of their members stays.
 func (l *leaves) keep(before *leaves, stays []bool, k, n int) {
-	if len(l.members) == 0 || before.trees == nil {
+	if before.trees == nil || len(l.members) == 0 && len(before.members) > 0 {
 		return
 	}
 	var of []bool
@@ -279,7 +281,7 @@ func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	}
 	l, k, n := &w.forest, w.Head.Scores(), v.Forest.Leaves()
 	if len(l.members) == 0 {
-		l.lasting.load(s, n, k)
+		l.lasting.load(s, n, k, w.lastingParts())
 		if s.Err == nil {
 			w.plant(v.Forest)
 		}
@@ -290,8 +292,8 @@ func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
 	if l.averaged > 0 {
 		l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
 	}
-	if w.Options.ForestLasting && w.Head.Task == target.Regression {
-		l.lasting.load(s, n, k)
+	if w.lastsOnceGrown() {
+		l.lasting.load(s, n, k, w.lastingParts())
 	}
 	if w.Options.ForestRegrow && pairs == 0 {
 		l.since = state.Take[float64](s, "forest.since", len(w.loss), 1)

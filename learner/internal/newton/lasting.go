@@ -13,37 +13,51 @@ import (
 // lasting is what the leaves of a forest add to the mixture, from all rows since the trees grew
 // and not only from those of the window: the coefficients of a regression of what the mixture
 // leaves of the labels, with rows that it has predicted before it learned them. There is one
-// for each of lastingRates, learned row by row by normalised least mean squares (Widrow and
-// Hoff 1960; Nagumo and Noda 1967).
+// for each of the rates, learned row by row: for numbers by normalised least mean squares (Widrow
+// and Hoff 1960; Nagumo and Noda 1967), for classes by gradient descent. A part of the scores has
+// a loss of its own: each of those of numbers, and all of those of classes.
 type lasting struct {
 	coef []float64 // leaves × rates × scores
-	loss []float64 // (none, rates) × scores: of the mixture alone and with each of them, decayed
-	mix  []float64 // shares that predictions are made with, rates × scores
+	loss []float64 // (none, rates) × parts: of the mixture alone and with each of them, decayed
+	mix  []float64 // shares that predictions are made with, rates × parts
 
 	added []float64 // rows × rates × scores: what the leaves of a mini-batch add
-	rest  []float64 // of each score: that of the row under way
+	f     []float64 // scores of the row under way without it
+	with  []float64 // of one part, with it
 }
 
-// lastingRates are the parts of what is left of a row that a step takes away. Small ones average
-// more rows and learn less from each: the losses decide. Chosen by trial: docs/forest.md.
-var lastingRates = [...]float64{0.03, 0.12}
+// lastingRates are the parts of what is left of a number that a step takes away, and those of the
+// gradient that one takes for classes. Small ones average more rows and learn less from each: the
+// losses decide. Chosen by trial: docs/forest.md.
+var lastingRates, lastingClassRates = [...]float64{0.03, 0.12}, [...]float64{0.25, 1}
 
 // lasts reports whether leaves have lasting coefficients.
-func (w *newton) lasts() bool {
-	return w.Options.ForestLasting && w.forest.trees != nil && w.Head.Task == target.Regression
+func (w *newton) lasts() bool { return w.forest.trees != nil && w.lastsOnceGrown() }
+
+// lastsOnceGrown reports whether they have them once there are trees.
+func (w *newton) lastsOnceGrown() bool {
+	return w.Options.ForestLasting && (w.Head.Task == target.Regression || w.Options.LastingClasses && w.Head.Probabilities())
 }
 
 // beginLasting has them begin with new trees.
 func (w *newton) beginLasting() {
 	w.forest.lasting = lasting{}
 	if w.lasts() {
-		k := w.Head.Scores()
+		k, parts := w.Head.Scores(), w.lastingParts()
 		w.forest.lasting = lasting{
 			coef: make([]float64, w.forest.trees.Leaves()*len(lastingRates)*k),
-			loss: make([]float64, (1+len(lastingRates))*k),
-			mix:  make([]float64, len(lastingRates)*k),
+			loss: make([]float64, (1+len(lastingRates))*parts),
+			mix:  make([]float64, len(lastingRates)*parts),
 		}
 	}
+}
+
+// lastingParts returns the number of parts of the scores.
+func (w *newton) lastingParts() int {
+	if w.Head.Task == target.Regression {
+		return w.Head.Scores()
+	}
+	return 1
 }
 
 // keepLasting discards the members with leaves, which have not paid, and keeps the trees for their
@@ -81,19 +95,21 @@ const (
 	lastingTrees = 24
 )
 
-// pays reports whether lasting coefficients lower the losses so far, in the sum of the targets.
+// pays reports whether lasting coefficients lower the losses so far, in the sum of the parts.
 func (v *lasting) pays() bool {
-	k := len(v.loss) / (1 + len(lastingRates))
+	parts := v.parts()
 	none, with := 0.0, 0.0
-	for j := range k {
+	for j := range parts {
 		least := math.Inf(1)
-		for c := k + j; c < len(v.loss); c += k {
+		for c := parts + j; c < len(v.loss); c += parts {
 			least = min(least, v.loss[c])
 		}
 		none, with = none+v.loss[j], with+least
 	}
 	return with < none
 }
+
+func (v *lasting) parts() int { return len(v.loss) / (1 + len(lastingRates)) }
 
 // learnLasting learns the rows of p, whose scores are those of the model as it is.
 func (w *newton) learnLasting(p *engine.Minibatch) {
@@ -107,19 +123,61 @@ func (w *newton) learnLasting(p *engine.Minibatch) {
 	for i := range n {
 		l.addLasting(v.added[i*size:(i+1)*size], i, n)
 	}
-	v.rest = state.Extend(v.rest[:0], k)
+	v.f = state.Extend(v.f[:0], k)
 	now := make([]float64, size)
 	for i, y := range p.Labels {
-		for j := range k {
-			f := p.Scores[i*columns+j]
-			for r := range lastingRates {
-				f -= float64(v.mix[r*k+j] * v.added[i*size+r*k+j])
-			}
-			v.rest[j] = w.target(y, j) - f
-		}
+		v.without(p.Scores[i*columns:], v.added[i*size:(i+1)*size])
 		l.addLasting(now, i, n)
-		v.grade(now, p.Weights[i])
-		l.stepLasting(now, i, n, min(1, p.Weights[i]))
+		w.gradeLasting(now, y, p.Weights[i])
+		l.stepLasting(now, i, n)
+	}
+}
+
+// without sets f to scores without what the leaves add to them.
+func (v *lasting) without(scores, added []float64) {
+	k, parts := len(v.f), v.parts()
+	for j := range v.f {
+		v.f[j] = scores[j]
+		for r := range lastingRates {
+			v.f[j] -= float64(v.mix[r*parts+j*parts/k] * added[r*k+j])
+		}
+	}
+}
+
+// gradeLasting adds the losses of a row with the label y to those so far, and replaces what the
+// leaves add to its scores, rates × scores, by the steps of these sums, before they are divided
+// among the leaves.
+func (w *newton) gradeLasting(sum []float64, y target.Label, weight float64) {
+	v := &w.forest.lasting
+	k, parts, share := len(v.f), v.parts(), min(1, weight)
+	add := func(c int, loss float64) {
+		v.loss[c] = float64(v.loss[c]*lossDecay) + float64(weight*min(loss, maxGradedLoss))
+	}
+	if w.Head.Task == target.Regression {
+		for j, f := range v.f {
+			rest := w.target(y, j) - f
+			add(j, rest*rest/2)
+			for r, rate := range lastingRates {
+				e := rest - sum[r*k+j]
+				add((1+r)*parts+j, e*e/2)
+				sum[r*k+j] = rate * share * max(-target.MaxResidual, min(target.MaxResidual, e))
+			}
+		}
+		return
+	}
+	t, loss := w.target(y, 0), w.Head.LossOf(0)
+	add(0, loss.Value(v.f, t))
+	v.with = state.Extend(v.with[:0], k)
+	for r, rate := range lastingClassRates {
+		step := sum[r*k : (r+1)*k]
+		for j, f := range v.f {
+			v.with[j] = f + step[j]
+		}
+		add(1+r, loss.Value(v.with, t))
+		loss.Grad(step, v.with, t)
+		for j, g := range step {
+			step[j] = -rate * share * g
+		}
 	}
 }
 
@@ -134,20 +192,16 @@ func (l *leaves) addLasting(sum []float64, i, n int) {
 	}
 }
 
-// stepLasting changes the leaves of that row, by a share of what is left with each of the rates.
-func (l *leaves) stepLasting(sum []float64, i, n int, share float64) {
+// stepLasting changes the leaves of that row by equal shares of a step, rates × scores.
+func (l *leaves) stepLasting(step []float64, i, n int) {
 	v := &l.lasting
-	k := len(v.rest)
-	for r, rate := range lastingRates {
-		for j, rest := range v.rest {
-			rest = max(-target.MaxResidual, min(target.MaxResidual, rest-sum[r*k+j]))
-			sum[r*k+j] = rate * share * rest / float64(l.trees.Trees())
-		}
+	for c := range step {
+		step[c] /= float64(l.trees.Trees())
 	}
 	for t := range l.trees.Trees() {
 		leaf := int(l.numbers[t*n+i])
-		for c, step := range sum {
-			v.coef[leaf*len(sum)+c] += step
+		for c, u := range step {
+			v.coef[leaf*len(step)+c] += u
 		}
 		if leaf < len(l.stale) {
 			l.stale[leaf] = true
@@ -155,50 +209,38 @@ func (l *leaves) stepLasting(sum []float64, i, n int, share float64) {
 	}
 }
 
-// grade adds the losses of a row, of which the mixture leaves rest, to those so far.
-func (v *lasting) grade(sum []float64, weight float64) {
-	k := len(v.rest)
-	for c := range v.loss {
-		e := v.rest[c%k]
-		if c >= k {
-			e -= sum[c-k]
-		}
-		v.loss[c] = float64(v.loss[c]*lossDecay) + float64(weight*min(e*e/2, maxGradedLoss))
-	}
-}
-
-// share computes the shares that predictions are made with, which follow the losses as those of
-// the members do.
-func (v *lasting) share() {
+// share computes the shares that predictions are made with for a task, which follow the losses
+// as those of the members do.
+func (v *lasting) share(task target.Task) {
 	if len(v.loss) == 0 {
 		return
 	}
-	k := len(v.loss) / (1 + len(lastingRates))
+	parts := v.parts()
 	losses := make([]float64, 1+len(lastingRates))
-	for j := range k {
+	for j := range parts {
 		for c := range losses {
-			losses[c] = v.loss[c*k+j]
+			losses[c] = v.loss[c*parts+j]
 		}
-		mixture.Shares(losses, mixture.Temperature(target.Regression, slices.Min(losses), lossDecay))
+		mixture.Shares(losses, mixture.Temperature(task, slices.Min(losses), lossDecay))
 		for r, share := range losses[1:] {
-			v.mix[r*k+j] = share
+			v.mix[r*parts+j] = share
 		}
 	}
 }
 
-// serve adds the coefficients of the leaves [from, to) to those of the mixture among candidates,
-// which have size numbers each.
-func (v *lasting) serve(candidates []float32, from, to, size int) {
+// serve adds the coefficients of the leaves [from, to) to those of the mixture of k scores among
+// candidates, which have size numbers each.
+func (v *lasting) serve(candidates []float32, from, to, size, k int) {
 	if len(v.coef) == 0 {
 		return
 	}
-	k, own := len(v.mix)/len(lastingRates), len(v.mix)
+	parts, own := v.parts(), len(lastingRates)*k
 	for i := from; i < to; i++ {
 		of, coef := candidates[i*size:i*size+k], v.coef[i*own:(i+1)*own]
 		for j, f := range of {
 			sum := float64(f)
-			for c := j; c < own; c += k {
-				sum += float64(v.mix[c] * coef[c])
+			for r := range lastingRates {
+				sum += float64(v.mix[r*parts+j*parts/k] * coef[r*k+j])
 			}
 			of[j] = float32(sum)
 		}
@@ -226,7 +268,7 @@ func (w *newton) loadAlone(s *state.Reader, rows int64, trees bool) bool {
 	if s.Err != nil {
 		return false
 	}
-	s.Require(alone[0] == 0 || alone[0] == 1 && trees && w.Head.Task == target.Regression && rows >= growRows, "the trees are alone: %d", alone[0])
+	s.Require(alone[0] == 0 || alone[0] == 1 && trees && w.lastsOnceGrown() && rows >= growRows, "the trees are alone: %d", alone[0])
 	return alone[0] == 1
 }
 
@@ -234,16 +276,16 @@ func (w *newton) loadAlone(s *state.Reader, rows int64, trees bool) bool {
 func (v *lasting) save(a *state.Arrays, n int) {
 	if len(v.coef) > 0 {
 		state.Put(a, "lasting.w", len(v.coef)/n, v.coef)
-		state.Put(a, "lasting.loss", len(v.loss)/(1+len(lastingRates)), v.loss)
-		state.Put(a, "lasting.shares", len(v.mix)/len(lastingRates), v.mix)
+		state.Put(a, "lasting.loss", v.parts(), v.loss)
+		state.Put(a, "lasting.shares", v.parts(), v.mix)
 	}
 }
 
-// load reads what save wrote, of n leaves and k scores.
-func (v *lasting) load(s *state.Reader, n, k int) {
+// load reads what save wrote, of n leaves, k scores and some parts of them.
+func (v *lasting) load(s *state.Reader, n, k, parts int) {
 	v.coef = state.Take[float64](s, "lasting.w", n, len(lastingRates)*k)
-	v.loss = state.Take[float64](s, "lasting.loss", 1+len(lastingRates), k)
-	v.mix = state.Take[float64](s, "lasting.shares", len(lastingRates), k)
+	v.loss = state.Take[float64](s, "lasting.loss", 1+len(lastingRates), parts)
+	v.mix = state.Take[float64](s, "lasting.shares", len(lastingRates), parts)
 	for _, c := range v.coef {
 		s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a lasting coefficient of a leaf is %v", c)
 	}

@@ -11,95 +11,209 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Lasting coefficients are those of least mean squares, computed leaf by leaf in maps, of what
-// the mixture alone leaves of the labels; and the mixture's score has them in their shares. Alone,
-// without members, trees continue to do so.
-func TestLastingCoefficientsAreOfLeastMeanSquares(t *testing.T) {
-	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
-	w.Options.ForestLasting, w.Options.ForestTrial = true, true
+// simpleLasting is lasting coefficients computed leaf by leaf in maps.
+type simpleLasting struct {
+	w      *newton
+	coef   map[[3]int]float64 // by leaf, rate and score
+	losses []float64
+}
+
+// lastingHeads are a model of numbers, and ones of two and of three classes.
+func lastingHeads() map[string]target.Head {
+	return map[string]target.Head{
+		"numbers":       target.NewHead(loss.Square{}, target.Regression, 0, 1),
+		"two classes":   target.NewHead(loss.Logistic{}, target.Classification, 2, 1),
+		"three classes": target.NewHead(loss.Softmax{}, target.Classification, 3, 1),
+	}
+}
+
+// lastingPlanted returns a model with trees, the leaves of which have lasting coefficients.
+func lastingPlanted(h target.Head) *newton {
+	w := planted(h)
+	w.Options.ForestLasting, w.Options.ForestTrial, w.Options.LastingClasses = true, true, true
 	w.beginLasting()
 	w.serve()
-	k := w.Head.Scores()
-	want := map[[3]int]float64{} // by leaf, rate and score
-	losses := make([]float64, (1+len(lastingRates))*k)
-	leavesOf := func(x []float32) []int32 {
-		leaves := make([]int32, w.forest.trees.Trees())
-		w.forest.trees.Leaf(leaves, x)
-		return leaves
+	return w
+}
+
+// probability returns that of a class at the scores f.
+func probability(f []float64, class int) float64 {
+	if len(f) == 1 {
+		return 1 / (1 + math.Exp(f[0]*float64(1-2*class)))
 	}
-	added := func(x []float32, r, j int) (sum float64) {
-		for _, leaf := range leavesOf(x) {
-			sum += want[[3]int{int(leaf), r, j}]
-		}
-		return sum
+	sum := 0.0
+	for _, v := range f {
+		sum += math.Exp(v)
 	}
-	for round := range 4 {
-		if round == 2 {
-			w.withoutMembers()
-			w.serve()
+	return math.Exp(f[class]) / sum
+}
+
+// lossAndRest returns the loss of each part of the scores f of a row, and its negative gradient.
+func (s *simpleLasting) lossAndRest(f []float64, y target.Label) (losses, rest []float64) {
+	if y.Task == target.Regression {
+		e := s.w.target(y, 0) - f[0]
+		return []float64{e * e / 2}, []float64{e}
+	}
+	if len(f) == 1 {
+		return []float64{-math.Log(probability(f, y.Class))}, []float64{float64(y.Class) - probability(f, 1)}
+	}
+	for class := range f {
+		rest = append(rest, -probability(f, class))
+	}
+	rest[y.Class]++
+	return []float64{-math.Log(probability(f, y.Class))}, rest
+}
+
+func (s *simpleLasting) leavesOf(x []float32) []int32 {
+	leaves := make([]int32, s.w.forest.trees.Trees())
+	s.w.forest.trees.Leaf(leaves, x)
+	return leaves
+}
+
+func (s *simpleLasting) added(x []float32, r, j int) (sum float64) {
+	for _, leaf := range s.leavesOf(x) {
+		sum += s.coef[[3]int{int(leaf), r, j}]
+	}
+	return sum
+}
+
+// learn learns a row that the mixture without lasting coefficients gives the scores f.
+func (s *simpleLasting) learn(x []float32, f []float64, y target.Label, weight float64) {
+	rates := lastingRates
+	if y.Task == target.Classification {
+		rates = lastingClassRates
+	}
+	add := func(c int, losses []float64) { s.losses[c] = s.losses[c]*lossDecay + weight*losses[0] }
+	alone, _ := s.lossAndRest(f, y)
+	add(0, alone)
+	for r, rate := range rates {
+		with := slices.Clone(f)
+		for j := range with {
+			with[j] += s.added(x, r, j)
 		}
-		x := w.window.x[round*32*w.Dim : (round+1)*32*w.Dim]
-		mix := slices.Clone(w.forest.lasting.mix)
-		clear(w.forest.lasting.mix)
-		w.serveLeaves(w.mix)
-		alone := w.Score(nil, x, 32)
-		copy(w.forest.lasting.mix, mix)
-		w.serveLeaves(w.mix)
-		scores, columns := w.Score(nil, x, 32), w.Columns()
-		p := engine.Minibatch{X: x, Scores: scores}
-		var rest [][]float64
-		for i := range 32 {
-			y := target.Label{Task: target.Regression, Value: float64(i%5) - 1}
-			p.Labels, p.Weights = append(p.Labels, y), append(p.Weights, []float64{1, 0.5, 3}[i%3])
-			left := make([]float64, k)
+		losses, rest := s.lossAndRest(with, y)
+		add(1+r, losses)
+		for j, e := range rest {
+			for _, leaf := range s.leavesOf(x) {
+				s.coef[[3]int{int(leaf), r, j}] += rate * min(1, weight) * e / float64(s.w.forest.trees.Trees())
+			}
+		}
+	}
+}
+
+// Lasting coefficients are those of least mean squares for numbers and of gradient descent for
+// classes, computed leaf by leaf in maps, on what the mixture alone leaves of the labels; and the
+// mixture's score has them in their shares. Alone, without members, trees continue to do so.
+func TestLastingCoefficientsLearnWhatIsLeft(t *testing.T) {
+	for name, head := range lastingHeads() {
+		t.Run(name, func(t *testing.T) {
+			w := lastingPlanted(head)
+			k := w.Head.Scores()
+			simple := simpleLasting{w, map[[3]int]float64{}, make([]float64, 1+len(lastingRates))}
+			for round := range 4 {
+				if round == 2 {
+					w.withoutMembers()
+					w.serve()
+				}
+				x := w.window.x[round*32*w.Dim : (round+1)*32*w.Dim]
+				mix := slices.Clone(w.forest.lasting.mix)
+				clear(w.forest.lasting.mix)
+				w.serveLeaves(w.mix)
+				alone := w.Score(nil, x, 32)
+				copy(w.forest.lasting.mix, mix)
+				w.serveLeaves(w.mix)
+				scores, columns := w.Score(nil, x, 32), w.Columns()
+				p := engine.Minibatch{X: x, Scores: scores}
+				for i := range 32 {
+					p.Labels = append(p.Labels, target.Label{Task: head.Task, Value: float64(i%5) - 1, Class: i % 5 % max(1, head.Classes)})
+					p.Weights = append(p.Weights, []float64{1, 0.5, 3}[i%3])
+					for j := range k {
+						f := alone[i*columns+j]
+						for r := range lastingRates {
+							f += mix[r] * simple.added(x[i*w.Dim:(i+1)*w.Dim], r, j)
+						}
+						if got := scores[i*columns+j]; math.Abs(got-f) > 1e-4 {
+							t.Fatalf("round %d, row %d: the score %d is %v, want %v", round, i, j, got, f)
+						}
+					}
+				}
+				w.learnLasting(&p)
+				for i, y := range p.Labels {
+					simple.learn(x[i*w.Dim:(i+1)*w.Dim], alone[i*columns:i*columns+k], y, p.Weights[i])
+				}
+				simple.compare(t, round)
+				w.forest.lasting.share(w.Head.Task)
+				w.serve()
+			}
+		})
+	}
+}
+
+// compare compares the lasting coefficients of the model and their losses with those of s.
+func (s *simpleLasting) compare(t *testing.T, round int) {
+	t.Helper()
+	v, k := &s.w.forest.lasting, s.w.Head.Scores()
+	for leaf := range s.w.forest.trees.Leaves() {
+		for r := range lastingRates {
 			for j := range k {
-				f := alone[i*columns+j]
-				left[j] = w.target(y, j) - f
-				for r := range lastingRates {
-					f += w.forest.lasting.mix[r*k+j] * added(x[i*w.Dim:(i+1)*w.Dim], r, j)
-				}
-				if got := scores[i*columns+j]; math.Abs(got-f) > 1e-4 {
-					t.Fatalf("round %d, row %d: the score %d is %v, want %v", round, i, j, got, f)
-				}
-			}
-			rest = append(rest, left)
-		}
-		w.learnLasting(&p)
-		for i, left := range rest {
-			row := x[i*w.Dim : (i+1)*w.Dim]
-			for c := range losses {
-				e := left[c%k]
-				if r := c/k - 1; r >= 0 {
-					e -= added(row, r, c%k)
-				}
-				losses[c] = losses[c]*lossDecay + p.Weights[i]*e*e/2
-			}
-			for r, rate := range lastingRates {
-				for j := range k {
-					step := rate * min(1, p.Weights[i]) * (left[j] - added(row, r, j)) / float64(w.forest.trees.Trees())
-					for _, leaf := range leavesOf(row) {
-						want[[3]int{int(leaf), r, j}] += step
-					}
+				got, want := v.coef[(leaf*len(lastingRates)+r)*k+j], s.coef[[3]int{leaf, r, j}]
+				if math.Abs(got-want) > 1e-5 {
+					t.Fatalf("round %d: leaf %d has %v, want %v", round, leaf, got, want)
 				}
 			}
 		}
-		for leaf := range w.forest.trees.Leaves() {
-			for r := range lastingRates {
-				for j := range k {
-					got, want := w.forest.lasting.coef[(leaf*len(lastingRates)+r)*k+j], want[[3]int{leaf, r, j}]
-					if math.Abs(got-want) > 1e-5 {
-						t.Fatalf("round %d: leaf %d has %v, want %v", round, leaf, got, want)
-					}
+	}
+	for c, want := range s.losses {
+		if got := v.loss[c]; math.Abs(got-want) > 1e-4*want {
+			t.Fatalf("round %d: loss %d is %v, want %v", round, c, got, want)
+		}
+	}
+}
+
+// A class that is new later leaves what lasting coefficients add to the others as it is.
+func TestLastingCoefficientsOfANewClass(t *testing.T) {
+	for name, head := range lastingHeads() {
+		if head.Task == target.Regression {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			w := lastingPlanted(head)
+			v, rng := &w.forest.lasting, rand.New(rand.NewPCG(13, 14))
+			for i := range v.coef {
+				v.coef[i] = rng.NormFloat64()
+			}
+			for i := range v.mix {
+				v.mix[i] = 0.4
+			}
+			x := slices.Clone(w.window.x[:w.Dim])
+			added := func() (of []float64) { // to each score
+				k, columns := w.Head.Scores(), w.Columns()
+				mix := slices.Clone(v.mix)
+				w.serveLeaves(w.mix)
+				with := w.Score(nil, x, 1)[:columns]
+				clear(v.mix)
+				w.serveLeaves(w.mix)
+				for j, f := range w.Score(nil, x, 1)[:k] {
+					of = append(of, with[j]-f)
+				}
+				copy(v.mix, mix)
+				return of
+			}
+			before := added()
+			w.Widen(w.Head.WithNewClass(), make([]float64, w.Head.Classes+1), 1000)
+			for i := range v.mix {
+				v.mix[i] = 0.4
+			}
+			after := added()
+			if len(before) == 1 {
+				before = []float64{-before[0] / 2, before[0] / 2}
+			}
+			for j, want := range append(before, 0) {
+				if math.Abs(after[j]-want) > 1e-5 {
+					t.Errorf("score %d has %v of the leaves, want %v", j, after[j], want)
 				}
 			}
-		}
-		for c, want := range losses {
-			if got := w.forest.lasting.loss[c]; math.Abs(got-want) > 1e-4*want {
-				t.Fatalf("round %d: loss %d is %v, want %v", round, c, got, want)
-			}
-		}
-		w.forest.lasting.share()
-		w.serve()
+		})
 	}
 }
 
@@ -120,6 +234,22 @@ func TestTreesAlonePredictWhatTheyHaveLearned(t *testing.T) {
 		if want := w.Score(nil, x, 100); !slices.Equal(got, want) {
 			t.Fatalf("mini-batch %d: the predictions are not those of the coefficients", w.batches)
 		}
+	}
+}
+
+// Trees without members stay when members are discarded, with what their leaves have learned, and
+// go when the trees themselves are.
+func TestTreesAloneStayWhenMembersAreDiscarded(t *testing.T) {
+	w := lastingPlanted(target.NewHead(loss.Softmax{}, target.Classification, 3, 1))
+	w.forest.lasting.coef[7] = 3
+	w.withoutMembers()
+	stays := make([]bool, len(w.members))
+	stays[0] = true
+	if w.discard(stays); len(w.members) != 1 || w.forest.trees == nil || w.forest.lasting.coef[7] != 3 {
+		t.Fatalf("%d members stay, with the trees %v", len(w.members), w.forest.trees)
+	}
+	if w.discardForest(); w.forest.trees != nil || w.lasts() {
+		t.Error("trees without members are not discarded")
 	}
 }
 

@@ -17,7 +17,7 @@ func (w *newton) serve() { w.serveAfter(func(from, to int) {}) }
 // before they are read, while they are in the cache.
 func (w *newton) serveAfter(average func(from, to int)) {
 	w.mix = append(w.mix[:0], w.mixture()...)
-	w.forest.lasting.share()
+	w.forest.lasting.share(w.Head.Task)
 	w.serveAll(average)
 }
 

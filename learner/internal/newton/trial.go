@@ -69,6 +69,7 @@ func (w *newton) discardForest() {
 	}
 	w.keep(w.withoutLeaves())
 	w.discarded = discarded
+	w.forest = w.newLeaves() // trees without members as well
 }
 
 // withoutForest makes w, which has nothing yet, one of members without leaves.

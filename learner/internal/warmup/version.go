@@ -34,8 +34,11 @@ const (
 	// Eighth makes the choices of Seventh, for a model with engine.Options.Late.
 	Eighth Version = 8
 
+	// Ninth makes the choices of Seventh, for a model with engine.Options.LastingClasses.
+	Ninth Version = 9
+
 	// Newest is the version of new models.
-	Newest = Eighth
+	Newest = Ninth
 )
 
 // Valid reports whether there is such a version.
