@@ -61,7 +61,8 @@ func (w *newton) lastingParts() int {
 }
 
 // keepLasting discards the members with leaves, which have not paid, and keeps the trees for their
-// lasting coefficients, if these pay at the last trial. They grow again at lastingRows.
+// lasting coefficients, if these pay at the last trial. They grow again at lastingRows, and those
+// of classes at the last trial, if there are more than trees without members need.
 func (w *newton) keepLasting(r regrowth) {
 	last := r.rows == regrowths[len(regrowths)-1].rows
 	if !w.lasts() || last && !w.forest.lasting.pays() {
@@ -71,7 +72,7 @@ func (w *newton) keepLasting(r regrowth) {
 	if len(w.forest.members) > 0 {
 		w.withoutMembers()
 	}
-	if r.rows == lastingRows {
+	if r.rows == lastingRows || last && w.Head.Probabilities() && w.forest.trees.Trees() > lastingTrees {
 		w.forest.scored = w.forest.scored[:0]
 		w.plant(w.regrown(r.rows, min(w.Options.Forest, lastingTrees)))
 		w.beginLasting()
@@ -87,7 +88,7 @@ func (w *newton) withoutMembers() {
 }
 
 const (
-	// lastingRows is the one of regrowths at which trees without members grow again.
+	// lastingRows is the one of regrowths at which all trees without members grow again.
 	lastingRows = 5120
 
 	// lastingTrees is the number of those that grow then: without steps of members, all that

@@ -28,8 +28,10 @@ func lastingHeads() map[string]target.Head {
 }
 
 // lastingPlanted returns a model with trees, the leaves of which have lasting coefficients.
-func lastingPlanted(h target.Head) *newton {
-	w := planted(h)
+func lastingPlanted(h target.Head) *newton { return lastingTreesPlanted(h, 5) }
+
+func lastingTreesPlanted(h target.Head, trees int) *newton {
+	w := plantedTrees(h, trees)
 	w.Options.ForestLasting, w.Options.ForestTrial, w.Options.LastingClasses = true, true, true
 	w.beginLasting()
 	w.serve()
@@ -250,6 +252,40 @@ func TestTreesAloneStayWhenMembersAreDiscarded(t *testing.T) {
 	}
 	if w.discardForest(); w.forest.trees != nil || w.lasts() {
 		t.Error("trees without members are not discarded")
+	}
+}
+
+// Where the members go at the last trial, numbers keep the trees as they are, and classes have fewer
+// that grow again. Trees that do not pay go.
+func TestTreesAloneAfterTheLastTrial(t *testing.T) {
+	last := regrowths[len(regrowths)-1]
+	for _, test := range []struct {
+		name        string
+		trees, want int
+		pays        bool
+	}{
+		{"numbers", 30, 30, true},
+		{"two classes", 30, lastingTrees, true},
+		{"three classes", 30, lastingTrees, true},
+		{"two classes", 7, 7, true},
+		{"two classes", 30, 0, false},
+		{"numbers", 30, 0, false},
+	} {
+		w := lastingTreesPlanted(lastingHeads()[test.name], test.trees)
+		w.forest.lasting.coef[0] = 3
+		w.forest.lasting.loss[0] = 2
+		if !test.pays {
+			for c := range w.forest.lasting.loss {
+				w.forest.lasting.loss[c] = 2
+			}
+		}
+		w.keepLasting(last)
+		if got := w.forest.trees.Trees(); got != test.want || len(w.forest.members) > 0 {
+			t.Errorf("%s, %d trees: %d stay with %d members, want %d without", test.name, test.trees, got, len(w.forest.members), test.want)
+		}
+		if again := test.want > 0 && test.want < test.trees; test.want > 0 && (w.forest.lasting.coef[0] == 0) != again {
+			t.Errorf("%s, %d trees: they grow again: %v", test.name, test.trees, !again)
+		}
 	}
 }
 
