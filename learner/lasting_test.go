@@ -69,6 +69,32 @@ func TestLeavesLast(t *testing.T) {
 	}
 }
 
+// A model of many classes that has discarded members continues to the same bits after it is restored,
+// while its trees have members and when they have none.
+func TestTreesAloneInAModelThatDiscardsMembers(t *testing.T) {
+	b := trialRows(8, func(x []float64) Label {
+		return Label{Task: Classification, Class: min(4, max(0, int(math.Floor(x[0]+x[1]+2.5+math.Sin(1e6*x[2])))))}
+	})
+	c := onTrial
+	c.ForestRegrow, c.ForestLasting, c.Mixture, c.Discard, c.Warmup = true, true, true, true, int(warmup.Ninth)
+	l, at := newLearner(t, c), 0
+	for _, n := range []int{1500, 2600, 3700, 5200, 7300, 8100} {
+		restored, err := restore(c, l.State())
+		if err != nil {
+			t.Fatalf("row %d: %v", at, err)
+		}
+		learn(l, b.Slice(at, n), 500)
+		learn(restored, b.Slice(at, n), 333)
+		if got, want := hash(restored.State()), hash(l.State()); got != want {
+			t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
+		}
+		if got := aloneIn(l.State()); got != (n >= 5200) {
+			t.Errorf("row %d: the trees are alone: %v", n, got)
+		}
+		at = n
+	}
+}
+
 // aloneIn reports whether the trees of a State have no members.
 func aloneIn(s State) bool {
 	for _, a := range s.Resuming {

@@ -243,3 +243,22 @@ func TestMembersOfAModelWithTreesAreDiscarded(t *testing.T) {
 		}
 	}
 }
+
+// Trees that have lost their members before go without a change of those that remain.
+func TestTreesAloneGo(t *testing.T) {
+	p, _ := withTrees(true)
+	problem := p.Problem
+	problem.Head, problem.Prior = target.NewHead(nil, target.Classification, 6, 1), make([]float64, 6)
+	problem.Options.ForestLasting, problem.Options.LastingClasses = true, true
+	w := newEngine(problem)
+	w.plant(forest.Grow(forest.Sample{Dim: 3}, 5, 1))
+	w.forest.coef, w.forest.averageCoef = make([]float64, 10*6), make([]float64, 10*6)
+	w.beginLasting()
+	w.discard([]bool{true, false, true, true, true, false})
+	if w.withoutMembers(); !slices.Equal(w.remaining(), []int{0, 2}) || w.forest.trees == nil {
+		t.Fatalf("%v remain with the trees %v, want 0 and 2", w.remaining(), w.forest.trees)
+	}
+	if w.discardForest(); w.discarded != 0b1010 || len(w.members) != 2 || w.forest.trees != nil {
+		t.Errorf("%d members remain with the trees %v, and %b are discarded, want 0 and 2 without", len(w.members), w.forest.trees, w.discarded)
+	}
+}

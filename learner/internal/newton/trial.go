@@ -60,16 +60,26 @@ func (w *newton) pays(loss []float64, share float64) bool {
 // discardForest discards the trees, and with them the members that have leaves. The others
 // continue as they are.
 func (w *newton) discardForest() {
+	discarded := w.discarded
+	if len(w.forest.members) > 0 {
+		discarded = w.discardedWithoutLeaves()
+	}
+	w.keep(w.withoutLeaves())
+	w.discarded = discarded
+	w.forest = w.newLeaves() // trees without members as well
+}
+
+// discardedWithoutLeaves returns what newton.discarded is if members with leaves are left out: the
+// others are numbered among themselves.
+func (w *newton) discardedWithoutLeaves() int64 {
 	discarded, at := w.discarded&keepsAll, 0
-	for m, who := range trialEnsemble { // members without leaves are numbered among themselves
+	for m, who := range trialEnsemble {
 		if who.rho == 1 {
 			discarded |= w.discarded >> m & 1 << at
 			at++
 		}
 	}
-	w.keep(w.withoutLeaves())
-	w.discarded = discarded
-	w.forest = w.newLeaves() // trees without members as well
+	return discarded
 }
 
 // withoutForest makes w, which has nothing yet, one of members without leaves.
