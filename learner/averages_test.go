@@ -43,15 +43,7 @@ func changeEvery128Rows(t *testing.T, c Config, label func(sum float64) int) *Le
 	})
 	l, at := newLearner(t, c), 0
 	for _, n := range []int{8150, 8180, 8192, 8230, 8270, 8400, 8420, 8470} {
-		restored, err := restore(c, l.State())
-		if err != nil {
-			t.Fatalf("row %d: %v", at, err)
-		}
-		learn(l, b.Slice(at, n), 500)
-		learn(restored, b.Slice(at, n), 33)
-		if got, want := hash(restored.State()), hash(l.State()); got != want {
-			t.Fatalf("row %d: restored at row %d, the state's hash is %s, want %s", n, at, got, want)
-		}
+		learnAndRestored(t, c, l, b.Slice(at, n), 33)
 		at = n
 	}
 	shares := func(a Array) bool { return a.Name == "members.shares" }

@@ -39,23 +39,15 @@ func TestLeavesLast(t *testing.T) {
 			}
 			plain := newLearner(t, lasts)
 			lasts.ForestLasting = true
-			l, restored := newLearner(t, lasts), newLearner(t, lasts)
+			l := newLearner(t, lasts)
 			for _, n := range []int{1200, 1300, 2500, 2600, 3700, 5100, 5200, 7100, 7300, 8100} {
 				learn(plain, b.Slice(at, n), 500)
-				learn(l, b.Slice(at, n), 500)
-				learn(restored, b.Slice(at, n), 333)
-				if got, want := hash(restored.State()), hash(l.State()); got != want {
-					t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
-				}
+				learnAndRestored(t, lasts, l, b.Slice(at, n), 333)
 				if got := aloneIn(l.State()); got != (n > test.alone) {
 					t.Errorf("row %d: the trees are alone: %v", n, got)
 				}
 				if n > 1250 && !hasForest(l.State()) {
 					t.Errorf("row %d: the trees are discarded", n)
-				}
-				var err error
-				if restored, err = restore(lasts, l.State()); err != nil {
-					t.Fatalf("row %d: %v", n, err)
 				}
 				at = n
 			}
@@ -79,15 +71,7 @@ func TestTreesAloneInAModelThatDiscardsMembers(t *testing.T) {
 	c.ForestRegrow, c.ForestLasting, c.Mixture, c.Discard, c.Warmup = true, true, true, true, int(warmup.Ninth)
 	l, at := newLearner(t, c), 0
 	for _, n := range []int{1500, 2600, 3700, 5200, 7300, 8100} {
-		restored, err := restore(c, l.State())
-		if err != nil {
-			t.Fatalf("row %d: %v", at, err)
-		}
-		learn(l, b.Slice(at, n), 500)
-		learn(restored, b.Slice(at, n), 333)
-		if got, want := hash(restored.State()), hash(l.State()); got != want {
-			t.Fatalf("row %d: restored, the state's hash is %s, want %s", n, got, want)
-		}
+		learnAndRestored(t, c, l, b.Slice(at, n), 333)
 		if got := aloneIn(l.State()); got != (n >= 5200) {
 			t.Errorf("row %d: the trees are alone: %v", n, got)
 		}

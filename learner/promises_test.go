@@ -287,6 +287,21 @@ func learn(l *Learner, b *Batch, cut int) []string {
 	return out
 }
 
+// learnAndRestored has l learn b, and checks that a Learner that is restored from its state before,
+// and learns in batches of cut rows, comes to the same bits.
+func learnAndRestored(t *testing.T, c Config, l *Learner, b *Batch, cut int) {
+	t.Helper()
+	restored, err := restore(c, l.State())
+	if err != nil {
+		t.Fatalf("step %d: %v", l.Progress().Step, err)
+	}
+	learn(l, b, 500)
+	learn(restored, b, cut)
+	if got, want := hash(restored.State()), hash(l.State()); got != want {
+		t.Fatalf("step %d: restored, the state's hash is %s, want %s", l.Progress().Step, got, want)
+	}
+}
+
 func firstDifference(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if len(got) != len(want) {

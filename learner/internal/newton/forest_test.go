@@ -28,6 +28,9 @@ func plantedTrees(h target.Head, trees int) *newton {
 		for range minibatch {
 			x := []float32{float32(rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())}
 			y := target.Label{Task: h.Task, Value: math.Floor(float64(2*x[0])) + float64(x[1])}
+			for range h.Targets() - 1 {
+				y.More = append(y.More, float64(x[2]))
+			}
 			if h.Task == target.Classification {
 				y.Class = min(h.Classes-1, int(math.Abs(float64(2*x[0])+rng.NormFloat64())))
 			}

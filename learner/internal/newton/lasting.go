@@ -22,8 +22,8 @@ type lasting struct {
 	mix  []float64 // shares that predictions are made with, rates × parts
 
 	added []float64 // rows × rates × scores: what the leaves of a mini-batch add
-	f     []float64 // scores of the row under way without it
-	with  []float64 // of one part, with it
+	f     []float64 // scores of the row under way without what its leaves add
+	with  []float64 // with what they add at one of the rates
 }
 
 // lastingRates are the parts of what is left of a number that a step takes away, and those of the
@@ -61,8 +61,8 @@ func (w *newton) lastingParts() int {
 }
 
 // keepLasting discards the members with leaves, which have not paid, and keeps the trees for their
-// lasting coefficients, if these pay at the last trial. They grow again at lastingRows, and those
-// of classes at the last trial, if there are more than trees without members need.
+// lasting coefficients, if these pay at the last trial. They grow again at lastingRows; those of
+// classes that lose their members at the last trial do so there.
 func (w *newton) keepLasting(r regrowth) {
 	last := r.rows == regrowths[len(regrowths)-1].rows
 	if !w.lasts() || last && !w.forest.lasting.pays() {
@@ -88,10 +88,10 @@ func (w *newton) withoutMembers() {
 }
 
 const (
-	// lastingRows is the one of regrowths at which all trees without members grow again.
+	// lastingRows is the one of regrowths at which trees without members grow again.
 	lastingRows = 5120
 
-	// lastingTrees is the number of those that grow then: without steps of members, all that
+	// lastingTrees is the number of those that grow again: without steps of members, all that
 	// they cost is in proportion to it. Chosen by trial.
 	lastingTrees = 24
 )

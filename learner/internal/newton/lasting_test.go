@@ -18,10 +18,11 @@ type simpleLasting struct {
 	losses []float64
 }
 
-// lastingHeads are a model of numbers, and ones of two and of three classes.
+// lastingHeads are models of one number and of two, and of two and three classes.
 func lastingHeads() map[string]target.Head {
 	return map[string]target.Head{
 		"numbers":       target.NewHead(loss.Square{}, target.Regression, 0, 1),
+		"two numbers":   target.NewHead(loss.Square{}, target.Regression, 0, 2),
 		"two classes":   target.NewHead(loss.Logistic{}, target.Classification, 2, 1),
 		"three classes": target.NewHead(loss.Softmax{}, target.Classification, 3, 1),
 	}
@@ -53,8 +54,11 @@ func probability(f []float64, class int) float64 {
 // lossAndRest returns the loss of each part of the scores f of a row, and its negative gradient.
 func (s *simpleLasting) lossAndRest(f []float64, y target.Label) (losses, rest []float64) {
 	if y.Task == target.Regression {
-		e := s.w.target(y, 0) - f[0]
-		return []float64{e * e / 2}, []float64{e}
+		for j := range f {
+			e := s.w.target(y, j) - f[j]
+			losses, rest = append(losses, e*e/2), append(rest, e)
+		}
+		return losses, rest
 	}
 	if len(f) == 1 {
 		return []float64{-math.Log(probability(f, y.Class))}, []float64{float64(y.Class) - probability(f, 1)}
@@ -85,7 +89,11 @@ func (s *simpleLasting) learn(x []float32, f []float64, y target.Label, weight f
 	if y.Task == target.Classification {
 		rates = lastingClassRates
 	}
-	add := func(c int, losses []float64) { s.losses[c] = s.losses[c]*lossDecay + weight*losses[0] }
+	add := func(c int, losses []float64) {
+		for j, l := range losses {
+			s.losses[c*len(losses)+j] = s.losses[c*len(losses)+j]*lossDecay + weight*l
+		}
+	}
 	alone, _ := s.lossAndRest(f, y)
 	add(0, alone)
 	for r, rate := range rates {
@@ -110,29 +118,31 @@ func TestLastingCoefficientsLearnWhatIsLeft(t *testing.T) {
 	for name, head := range lastingHeads() {
 		t.Run(name, func(t *testing.T) {
 			w := lastingPlanted(head)
-			k := w.Head.Scores()
-			simple := simpleLasting{w, map[[3]int]float64{}, make([]float64, 1+len(lastingRates))}
+			k, parts := w.Head.Scores(), head.Parts()
+			simple := simpleLasting{w, map[[3]int]float64{}, make([]float64, (1+len(lastingRates))*parts)}
 			for round := range 4 {
 				if round == 2 {
 					w.withoutMembers()
 					w.serve()
 				}
 				x := w.window.x[round*32*w.Dim : (round+1)*32*w.Dim]
-				mix := slices.Clone(w.forest.lasting.mix)
-				clear(w.forest.lasting.mix)
+				mix := w.forest.lasting.mix
+				clear(mix)
 				w.serveLeaves(w.mix)
 				alone := w.Score(nil, x, 32)
-				copy(w.forest.lasting.mix, mix)
+				for c := range mix {
+					mix[c] = 0.1 * float64(1+c)
+				}
 				w.serveLeaves(w.mix)
 				scores, columns := w.Score(nil, x, 32), w.Columns()
 				p := engine.Minibatch{X: x, Scores: scores}
 				for i := range 32 {
-					p.Labels = append(p.Labels, target.Label{Task: head.Task, Value: float64(i%5) - 1, Class: i % 5 % max(1, head.Classes)})
+					p.Labels = append(p.Labels, target.Label{Task: head.Task, Value: float64(i%5) - 1, More: []float64{float64(i % 3)}, Class: i % 5 % max(1, head.Classes)})
 					p.Weights = append(p.Weights, []float64{1, 0.5, 3}[i%3])
 					for j := range k {
 						f := alone[i*columns+j]
 						for r := range lastingRates {
-							f += mix[r] * simple.added(x[i*w.Dim:(i+1)*w.Dim], r, j)
+							f += mix[r*parts+min(j, parts-1)] * simple.added(x[i*w.Dim:(i+1)*w.Dim], r, j)
 						}
 						if got := scores[i*columns+j]; math.Abs(got-f) > 1e-4 {
 							t.Fatalf("round %d, row %d: the score %d is %v, want %v", round, i, j, got, f)
@@ -144,8 +154,6 @@ func TestLastingCoefficientsLearnWhatIsLeft(t *testing.T) {
 					simple.learn(x[i*w.Dim:(i+1)*w.Dim], alone[i*columns:i*columns+k], y, p.Weights[i])
 				}
 				simple.compare(t, round)
-				w.forest.lasting.share(w.Head.Task)
-				w.serve()
 			}
 		})
 	}
@@ -235,6 +243,42 @@ func TestTreesAlonePredictWhatTheyHaveLearned(t *testing.T) {
 		w.serveAll(func(from, to int) {})
 		if want := w.Score(nil, x, 100); !slices.Equal(got, want) {
 			t.Fatalf("mini-batch %d: the predictions are not those of the coefficients", w.batches)
+		}
+	}
+}
+
+// The shares of each part are likelihoods: those of numbers have the variance of its least loss.
+func TestSharesOfLastingCoefficients(t *testing.T) {
+	for _, test := range []struct {
+		task   target.Task
+		losses []float64
+	}{
+		{target.Regression, []float64{5010, 300, 5000, 290, 5005, 310}},
+		{target.Classification, []float64{101, 100, 102}},
+	} {
+		parts := len(test.losses) / (1 + len(lastingRates))
+		v := lasting{loss: test.losses, mix: make([]float64, len(lastingRates)*parts)}
+		v.share(test.task)
+		for j := range parts {
+			least, total := math.Inf(1), 0.0
+			for c := j; c < len(v.loss); c += parts {
+				least = min(least, v.loss[c])
+			}
+			likelihood := func(c int) float64 {
+				if test.task == target.Classification {
+					return math.Exp(least - v.loss[c*parts+j])
+				}
+				variance := 2 * least * (1 - lossDecay)
+				return math.Exp((least - v.loss[c*parts+j]) / variance)
+			}
+			for c := range 1 + len(lastingRates) {
+				total += likelihood(c)
+			}
+			for r := range lastingRates {
+				if got, want := v.mix[r*parts+j], likelihood(1+r)/total; math.Abs(got-want) > 1e-6 {
+					t.Errorf("%v, part %d: rate %d has a share of %v, want %v", test.task, j, r, got, want)
+				}
+			}
 		}
 	}
 }
