@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/internal/encode"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // mixed returns rows with a column of each type, with missing values, and with columns
@@ -65,7 +66,10 @@ func mixedConfigs() []Config {
 	for _, a := range algorithms {
 		all = append(all, Config{Algorithm: a.Name, BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3"})
 	}
-	return append(all, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2, Folds: 4})
+	return append(all,
+		Config{Algorithm: "newton", BlockSize: 8, MaxFeatures: 32, Kernel: "gaussian:3", Warmup: NewestWarmup},
+		Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2, Folds: 4},
+	)
 }
 
 // Columns of all types keep the promises of numeric ones: a restored learner goes on to
@@ -78,7 +82,7 @@ func TestColumnsKeepThePromises(t *testing.T) {
 			if name == "numbers" && i%3 > 0 && c.Lags == 0 && !*exhaustive {
 				continue
 			}
-			t.Run(fmt.Sprint(c.Algorithm, c.Lags, name), func(t *testing.T) {
+			t.Run(fmt.Sprint(c.Algorithm, c.Warmup, c.Lags, name), func(t *testing.T) {
 				t.Parallel()
 				rows, types := mixed(1500, label)
 				one := newLearner(t, c)
@@ -215,5 +219,31 @@ func TestStatisticsTellTheLabel(t *testing.T) {
 	learn(l, &b, 500)
 	if s := l.Progress().Latest; s.Model.Error > 0.05 {
 		t.Errorf("error %v of %v", s.Model.Error, s.Majority.Error)
+	}
+}
+
+// The rows of a value count for more where they tell much about the next ones, from the tenth version of
+// the warm-up on.
+func TestStatisticsAreCredible(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	var b Batch
+	b.Reset(2)
+	for range 3000 {
+		k, x := rng.Uint64N(200), rng.NormFloat64()
+		b.Append([]float64{Category(k << 20), x}, Label{Task: Regression, Value: float64(k*0x9e3779b97f4a7c15>>40&63) + math.Sin(x)}, 1)
+	}
+	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	of := func(version warmup.Version) *Learner {
+		l := newLearner(t, Config{BlockSize: 16, MaxFeatures: 64, Warmup: int(version)})
+		learn(l, &b, 500)
+		return l
+	}
+	l := of(warmup.Tenth)
+	if with, without := l.Progress().Latest.Model.Error, of(warmup.Ninth).Progress().Latest.Model.Error; !(with < 0.2*without) {
+		t.Errorf("the nMSE of the last rows is %.4f, in the ninth version %.4f", with, without)
+	}
+	if got, want := hash(l.State()), "1317c6794545f784"; got != want {
+		t.Errorf("the state's hash is %s, want %s", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // decayed has what statistics has, of rows whose weights halve with each half-life, its
-// parameter, also in the mean of all rows.
+// first parameter, also in the mean of all rows.
 //
 // Instead of all weights shrinking with every row, the weights of new rows grow, and the
 // statistics are divided by this growth when they are read.
@@ -30,12 +30,13 @@ var decayed = encoder{
 			if t.total[0] > 0 {
 				mean = t.total[1+k] / t.total[0]
 			}
-			dst[k] = (s + float64(smoothing*mean)) / (n + smoothing)
+			a := c.shrinkage(k)
+			dst[k] = (s + float64(a*mean)) / (n + a)
 		}
 		dst[len(p.sums)] = vec.Log((n + 1) / (t.total[0]/t.growth + 1))
 	},
 	valid: func(parameters []float64) bool {
-		return len(parameters) == 1 && parameters[0] >= 1 && parameters[0] <= MaxHalfLife && parameters[0] == math.Trunc(parameters[0])
+		return len(parameters) > 0 && parameters[0] >= 1 && parameters[0] <= MaxHalfLife && parameters[0] == math.Trunc(parameters[0]) && credibilities(parameters[1:])
 	},
 	becomes: func(c *column) string {
 		return fmt.Sprintf("target statistic and log frequency, half-life %.0f rows", c.parameters[0])

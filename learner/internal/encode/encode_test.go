@@ -136,6 +136,7 @@ func TestEncodingIsCausalAndLoadsExactly(t *testing.T) {
 	for _, task := range []target.Task{target.Classification, target.Regression} {
 		x, types, labels, weights := all(task)
 		plan := NewPlan(types, x, labels, task)
+		plan.Credit(x, labels)
 		d := len(types)
 		whole := plan.Start().Rows(x, labels, weights)
 		const cut = 77
@@ -165,36 +166,53 @@ func same(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(v, w float64) bool { return v == w || v != v && w != w })
 }
 
-// The statistics are those of the definition, computed from all rows before.
+// The statistics are those of the definition, computed from all rows before, for each target with
+// the weight of its prior mean.
 func TestStatisticsAreTheirDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var x, weights []float64
 	var labels []target.Label
 	for range 500 {
-		x = append(x, float64(rng.IntN(40)))
+		v := rng.IntN(40)
+		x = append(x, float64(v))
 		weights = append(weights, rng.Float64())
-		labels = append(labels, target.Label{Task: target.Regression, Value: rng.NormFloat64()})
+		labels = append(labels, target.RegressionLabel([]float64{rng.NormFloat64(), float64(v%7) + rng.NormFloat64()}))
 	}
-	e := NewPlan([]Type{Category}, x, labels, target.Regression).Start()
-	got := e.Rows(x, labels, weights)
-	for i := range x {
-		var n, sum, total, totalSum float64
-		for k := range i {
-			total += weights[k]
-			totalSum += weights[k] * labels[k].Value
-			if x[k] == x[i] {
-				n += weights[k]
-				sum += weights[k] * labels[k].Value
+	for _, credit := range []bool{false, true} {
+		plan, a := NewPlan([]Type{Category}, x, labels, target.Regression), []float64{10, 10}
+		if credit {
+			plan.Credit(x, labels)
+			a = plan.columns[0].parameters
+		}
+		got := plan.Start().Rows(x, labels, weights)
+		for i := range x {
+			var n, total float64
+			var sum, totalSum [2]float64
+			for k := range i {
+				total += weights[k]
+				if x[k] == x[i] {
+					n += weights[k]
+				}
+				for j := range 2 {
+					y := weights[k] * labels[k].At(j)
+					totalSum[j] += y
+					if x[k] == x[i] {
+						sum[j] += y
+					}
+				}
 			}
-		}
-		p := 0.0
-		if total > 0 {
-			p = totalSum / total
-		}
-		want := []float64{(sum + 10*p) / (n + 10), math.Log((n + 1) / (total + 1))}
-		for k, w := range want {
-			if math.Abs(got[2*i+k]-w) > 1e-12 {
-				t.Fatalf("row %d: %v, want %v", i, got[2*i:2*i+2], want)
+			want := []float64{0, 0, math.Log((n + 1) / (total + 1))}
+			for j := range 2 {
+				p := 0.0
+				if total > 0 {
+					p = totalSum[j] / total
+				}
+				want[j] = (sum[j] + a[j]*p) / (n + a[j])
+			}
+			for k, w := range want {
+				if math.Abs(got[3*i+k]-w) > 1e-12 {
+					t.Fatalf("row %d, weights of the prior means %v: %v, want %v", i, a, got[3*i:3*i+3], want)
+				}
 			}
 		}
 	}

@@ -8,12 +8,9 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// smoothing is the weight of the prior mean in the statistics of a category. Chosen by trial, see
-// docs/constants.md.
-const smoothing = 10
-
 // statistics has, for each target, the smoothed mean (S + a·p)/(n + a) of the rows of
-// the same value so far, and the logarithm of their share of the rows.
+// the same value so far, and the logarithm of their share of the rows. Its parameters are a for
+// each target, or none for smoothing.
 var statistics = encoder{
 	name:  "statistics",
 	moves: true,
@@ -25,11 +22,12 @@ var statistics = encoder{
 			if sums != nil {
 				s = sums[k]
 			}
-			dst[k] = (s + float64(smoothing*p.mean(k))) / (n + smoothing)
+			a := c.shrinkage(k)
+			dst[k] = (s + float64(a*p.mean(k))) / (n + a)
 		}
 		dst[len(p.sums)] = vec.Log((n + 1) / (p.weight + 1))
 	},
-	valid:   none,
+	valid:   credibilities,
 	becomes: func(*column) string { return "target statistic and log frequency" },
 }
 

@@ -102,7 +102,11 @@ func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Enco
 	if columns == nil {
 		columns = make([]encode.Type, dim)
 	}
-	return encode.NewPlan(columns, x, labels, a.Task)
+	e := encode.NewPlan(columns, x, labels, a.Task)
+	if a.Version >= Tenth {
+		e.Credit(x, labels)
+	}
+	return e
 }
 
 // Width returns the number of values of a row as the model sees it, of dim raw ones.

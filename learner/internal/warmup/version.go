@@ -37,8 +37,12 @@ const (
 	// Ninth makes the choices of Seventh, for a model with engine.Options.LastingClasses.
 	Ninth Version = 9
 
+	// Tenth chooses the weight of the prior mean in the statistics of a category, see
+	// encode.Encoding.Credit. It makes the other choices of Ninth.
+	Tenth Version = 10
+
 	// Newest is the version of new models.
-	Newest = Ninth
+	Newest = Tenth
 )
 
 // Valid reports whether there is such a version.

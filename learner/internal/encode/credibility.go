@@ -1,0 +1,119 @@
+package encode
+
+import "github.com/accrete-ml/accrete/learner/internal/target"
+
+const (
+	// smoothing is the weight of the prior mean in the statistics of a category that has no
+	// credibility. Chosen by trial, see docs/constants.md.
+	smoothing = 10
+
+	// leastCredibility and mostCredibility bound the weight of the prior mean that the first rows
+	// tell. Chosen by trial, see docs/constants.md.
+	leastCredibility, mostCredibility = 1, 100
+)
+
+// Credit chooses the weight of the prior mean in the statistics of each category by the first
+// rows x and their labels.
+func (e *Encoding) Credit(x []float64, labels []target.Label) {
+	if e == nil {
+		return
+	}
+	for j := range e.columns {
+		if c := &e.columns[j]; c.counts() {
+			c.parameters = append(c.parameters, e.prior.credibility(x[j:], len(e.columns), labels)...)
+		}
+	}
+}
+
+// credibility returns, for each target, the weight a of the prior mean in the statistics of a
+// category whose values are x[0], x[stride], and so on: the variance of the target within a value
+// over that between the means of the values. The statistic (S + a·p)/(n + a) is then the best linear
+// estimate of the mean of a value (Bühlmann and Straub 1970), and these are their unbiased estimates
+// of the variances, from rows of equal weight. Outliers among numbers count as the ends of the
+// range of the others.
+func (p *prior) credibility(x []float64, stride int, labels []target.Label) []float64 {
+	a := make([]float64, len(p.sums))
+	y := make([]float64, len(labels))
+	for k := range a {
+		for i := range labels {
+			y[i] = p.target(&labels[i], k)
+		}
+		if !p.classes {
+			lo, hi := target.InlierRange(y)
+			for i, v := range y {
+				y[i] = max(lo, min(hi, v))
+			}
+		}
+		within, between := variances(x, stride, y)
+		if a[k] = mostCredibility; within < mostCredibility*between {
+			a[k] = max(leastCredibility, within/between)
+		}
+	}
+	return a
+}
+
+// variances returns the estimated variance of y within the values of a category, and that between
+// the means of the values. With hardly two rows of the same value there is no estimate, and their
+// ratio is that of smoothing.
+func variances(x []float64, stride int, y []float64) (within, between float64) {
+	t := newTable(1)
+	n, mean := float64(len(y)), 0.0
+	for _, v := range y {
+		mean += v / n
+	}
+	all := 0.0
+	for i, v := range y {
+		e := t.entry(t.at(keyOf(x[i*stride]), 0))
+		e[0]++
+		e[1] += v - mean
+		all += float64((v - mean) * (v - mean))
+	}
+	explained, squares, values := 0.0, 0.0, float64(len(t.keys))
+	for i := range t.keys {
+		e := t.entry(i)
+		explained += float64(e[1]*e[1]) / e[0]
+		squares += float64(e[0] * e[0])
+	}
+	if n-values < 1 || values < 2 {
+		return smoothing, 1
+	}
+	within = (all - explained) / (n - values)
+	return within, (explained - float64((values-1)*within)) / (n - squares/n)
+}
+
+// shrinkage returns the weight of the prior mean of target k in the statistics of c.
+func (c *column) shrinkage(k int) float64 {
+	own := c.ownParameters()
+	if len(c.parameters) == own {
+		return smoothing
+	}
+	return c.parameters[own+k]
+}
+
+// ownParameters returns the number of parameters of c before its credibilities.
+func (c *column) ownParameters() int {
+	if c.kind == asDecayed {
+		return 1
+	}
+	return 0
+}
+
+// credible reports whether the parameters of c, whose statistics are of some targets, end with
+// none or one credibility for each.
+func (c *column) credible(targets int) bool {
+	if !c.counts() {
+		return true
+	}
+	n := len(c.parameters) - c.ownParameters()
+	return n == 0 || n == targets
+}
+
+// credibilities reports whether parameters may be credibilities.
+func credibilities(parameters []float64) bool {
+	for _, a := range parameters {
+		if !(a >= leastCredibility && a <= mostCredibility) {
+			return false
+		}
+	}
+	return true
+}
