@@ -10,7 +10,7 @@ from .snapshot import Unsupported, require
 
 MASK = 2**64 - 1
 MISSING_KEY, MAX_KEY = -1, 2**52
-SMOOTHING = 10
+SMOOTHING = 10  # of a model without credibilities
 PERIODS = (86400.0, 7 * 86400.0, 365.2425 * 86400)
 MAX_MAGNITUDE = 1e150
 TEXT_BUCKETS = 64
@@ -359,7 +359,7 @@ class Encoding:
             out = [(k == c).astype(float) for c in p]
             return out + [1.0 - np.maximum.reduce(out)]
         if kind in (STATISTICS, DECAYED):
-            return self._statistics(keys_of(v), table)
+            return self._statistics(keys_of(v), p[1:] if kind == DECAYED else p, table)
         if kind == CYCLES:
             return cycles(v)
         if kind == TREND:
@@ -377,16 +377,18 @@ class Encoding:
         found = keys[i] == k
         return found, np.where(found[:, None], counts[i], 0)
 
-    def _statistics(self, k, table):
+    def _statistics(self, k, credibilities, table):
         _, e = self._find(k, table)
         mean, weight = self.mean, self.weight
+        require(len(credibilities) in (0, len(mean)), "a category has another number of credibilities than targets")
+        a = credibilities if len(credibilities) else np.full(len(mean), SMOOTHING)
         if table[2] is not None:
             growth, total = table[2][0], table[2][1:]
             e = e / growth
             mean = total[1:] / total[0] if total[0] > 0 else np.zeros(len(total) - 1)
             weight = total[0] / growth
         n = e[:, 0]
-        out = [(e[:, 1 + i] + SMOOTHING * mean[i]) / (n + SMOOTHING) for i in range(len(mean))]
+        out = [(e[:, 1 + i] + a[i] * mean[i]) / (n + a[i]) for i in range(len(mean))]
         return out + [np.log((n + 1) / (weight + 1))]
 
     def _since(self, v, now, table):
