@@ -91,7 +91,7 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
     late.min: numeric
     "true": boolean
 `
-	for _, want := range []string{"from 6 inputs", "flight looks like an identifier", "id looks like an identifier", printed} {
+	for _, want := range []string{"from 6 inputs", "flight looks like an identifier", "id looks like an identifier", "--columns 'NAME:TYPE,*'", printed} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output has no %q:\n%s", want, stdout)
 		}

@@ -92,6 +92,23 @@ func TestDeclaredTypesAreKept(t *testing.T) {
 	}
 }
 
+// A column that is declared with its type is one, whether the first record has it or not.
+func TestDeclaredColumnsMayComeLater(t *testing.T) {
+	c := Config{Label: "y", Missing: "impute", Infer: true, Types: map[string]string{"shop": "category", "text": "text", "row": schema.ID}}
+	d := mustNew(t, c, Schema{})
+	first, err := d.Decode([]byte(`{"amount":2,"y":1}`))
+	if columns := d.Schema().Columns; err != nil || columns[0] != "amount" || columns[1] != "shop" || len(columns) != 2+schema.TextBuckets || first.X[0] != 2 || first.X[1] == first.X[1] {
+		t.Fatalf("%v are %v, %v", columns, first.X, err)
+	}
+	if row, err := d.Decode([]byte(`{"shop":7,"amount":3,"y":1}`)); err != nil || row.X[1] != key("7") {
+		t.Errorf("%v, %v", row.X, err)
+	}
+	c.Missing = "quarantine"
+	if _, err := mustNew(t, c, Schema{}).Decode([]byte(`{"amount":2,"text":"a","y":1}`)); err == nil || !strings.Contains(err.Error(), "shop") {
+		t.Errorf("a first record without a column that may not be missing: %v", err)
+	}
+}
+
 // The first rows of a CSV file determine the types, and the records that it turns into
 // decode to the same rows.
 func TestCellsHaveTheTypesOfTheirColumn(t *testing.T) {

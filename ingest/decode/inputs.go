@@ -2,6 +2,7 @@ package decode
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -146,8 +147,20 @@ func (d *Decoder) put(i int, name []byte, t learner.ColumnType, v value) *Error 
 	return nil
 }
 
+// addDeclared adds to d.list the columns that are declared with a type, and that the first record
+// does not have.
+func (d *Decoder) addDeclared() {
+	for _, name := range slices.Sorted(maps.Keys(d.config.Types)) {
+		has := func(f field) bool { return string(f.name) == name }
+		if schema.IsColumn(d.config.Types[name]) && !d.config.isSource(name) && !slices.ContainsFunc(d.list, has) {
+			d.list = append(d.list, field{name: []byte(name), value: value{kind: null}})
+		}
+	}
+}
+
 // firstByName makes columns of d.list, and d.x.
 func (d *Decoder) firstByName() (columns []string, err *Error) {
+	d.addDeclared()
 	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
 	for i, f := range d.list {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {

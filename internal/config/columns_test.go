@@ -28,6 +28,26 @@ func TestColumnsTakeTypes(t *testing.T) {
 			t.Errorf("%s: as text %v, %v", test.text, again, err)
 		}
 	}
+	for _, text := range []string{"{shop: category, row: id, \"*\": auto}", "[shop:category, \"*\", row:id]"} {
+		c, err := load(t, least+"  columns: "+text+"\n", nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := fmt.Sprint(c.Input.Columns.Names(), c.Input.Columns.Types()); c.Input.Columns.Names() != nil || got != "[] map[row:id shop:category]" {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"{\"*\": category}":      "stands for the columns that are not named",
+		"[amount, \"*\"]":        "want name:type",
+		"{\"*\": auto, a: auto}": "not the type of a column",
+		"[\"*\", \"*\"]":         "duplicate",
+		"[\"*:numeric\", \"*\"]": "stands for the columns that are not named",
+	} {
+		if _, err := load(t, least+"  columns: "+text+"\n", nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 	c, err := load(t, least+"  columns: {\"x:y\": boolean}\n", nil, nil)
 	if err != nil || c.Input.Columns.Types()["x:y"] != "boolean" {
 		t.Errorf("a name with a colon: %v, %v", c, err)

@@ -303,6 +303,10 @@ func (f *file) typedColumns(o *option, n *ast.MappingNode) (list []string, ok bo
 			f.add(entry.GetToken(), "%s: want name: type", o.path)
 			return nil, false
 		}
+		if key.GetToken().Value == Others && text == "auto" {
+			list = append(list, Others)
+			continue
+		}
 		item := key.GetToken().Value + ":" + text
 		if _, t := splitColumn(item); t != text {
 			_, err := schema.ParseType(text)

@@ -52,7 +52,8 @@ type Input struct {
 
 	// Input columns, or auto to take those of the first valid record. Also with their
 	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
-	// the type of others is that of their first value. Values inside objects and lists are
+	// the type of others is that of their first value. "*" stands for all columns that are not
+	// named, as in {shop_id: category, "*": auto}. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
 	// category:decay=10000, time:trend and time:since have to be declared, and pairs of columns

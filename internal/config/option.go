@@ -192,6 +192,11 @@ func (o *option) setList(c *Config, list []string) error {
 			return err
 		}
 	}
+	if columns {
+		if err := Columns(list).Check(); err != nil {
+			return err
+		}
+	}
 	o.field(c).Set(reflect.ValueOf(list).Convert(o.field(c).Type()))
 	return nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,33 @@ func (s Size) String() string {
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // Columns are the input columns, each a name or, with a type, name:type; nil means auto.
+// With Others they are declared for some of the columns.
 type Columns []string
 
-// Names returns the names of the columns, without fields that are ignored or an id; nil means auto.
+// Others are the columns that are not declared, in Columns.
+const Others = "*"
+
+// Check returns an error if c has Others with a type, or columns without one beside Others.
+func (c Columns) Check() error {
+	others := slices.Contains(c, Others)
+	for _, item := range c {
+		switch name, t := splitColumn(item); {
+		case item == Others:
+		case name == Others:
+			return fmt.Errorf("%s stands for the columns that are not named: the type of each is that of its first value", Others)
+		case others && t == "":
+			return fmt.Errorf("%s has no type: beside %s, which stands for all other columns, want name:type", quote(item), Others)
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the columns, without fields that are ignored or an id; nil means auto,
+// or Others beside the declared ones.
 func (c Columns) Names() (names []string) {
+	if slices.Contains(c, Others) {
+		return nil
+	}
 	for _, item := range c {
 		if name, t := splitColumn(item); schema.IsColumn(t) {
 			names = append(names, name)

@@ -13,11 +13,15 @@ import (
 )
 
 // countedRows is the number of rows whose values are counted, those of the warm-up; fewer
-// values than leastTexts say nothing of a text.
+// values than leastTexts say nothing of a text or a code.
 const (
 	countedRows = 1000
 	leastTexts  = 100
 )
+
+// fewCodes is the number of values up to which whole numbers are no codes: of a category with
+// as few, each would be a column.
+const fewCodes = 16
 
 // textWords is the mean number of words from which on values that seldom repeat look like
 // text: names have fewer.
@@ -32,7 +36,9 @@ type Counter struct {
 // field counts the values of a field.
 type field struct {
 	texts, words, dates, large int
-	distinct                   map[uint64]struct{} // hashes of texts
+	codes                      int                 // whole numbers of a field with the name of a code
+	fractions                  bool                // a number of such a field is not whole
+	distinct                   map[uint64]struct{} // hashes of texts, or these numbers
 	date, number               string              // one of them
 }
 
@@ -54,7 +60,31 @@ func (c *Counter) Number(name []byte, v float64, text []byte) {
 		f := c.of(name)
 		f.large, f.number = f.large+1, string(text)
 	}
+	if namesCode(name) {
+		f := c.of(name)
+		f.codes++
+		f.fractions = f.fractions || v != math.Trunc(v)
+		f.distinct[math.Float64bits(v)] = struct{}{}
+	}
 }
+
+// namesCode reports whether a column of this name tends to have codes: its last word is id, code,
+// zip or the like, where words are told apart by separators or capitals, as in user_id and shopId.
+func namesCode(name []byte) bool {
+	lower := bytes.ToLower(name)
+	for _, word := range []string{"id", "code", "zip", "zipcode", "postcode"} {
+		if !bytes.HasSuffix(lower, []byte(word)) {
+			continue
+		}
+		at := len(name) - len(word)
+		if at == 0 || !letter(name[at-1]) || name[at] < 'a' && name[at-1] >= 'a' {
+			return true
+		}
+	}
+	return false
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
 
 // Text counts a text.
 func (c *Counter) Text(name, text []byte) {
@@ -85,6 +115,8 @@ func (c *Counter) Hint(name, typ string) string {
 	switch f := c.fields[name]; {
 	case typ == learner.NumericColumn.String() && f.large > 0:
 		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is not an input", f.number)
+	case typ == learner.NumericColumn.String() && f.codes >= leastTexts && !f.fractions && len(f.distinct) > fewCodes && len(f.distinct) < f.codes:
+		return "has whole numbers that repeat, and the name of a code: if the order of the numbers means nothing, declare it with the type category"
 	case typ != learner.CategoryColumn.String():
 	case f.dates > 0 && 10*f.dates >= 9*f.texts:
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))

@@ -21,7 +21,7 @@ import (
 
 // inputFlags select the cells that are inputs.
 type inputFlags struct {
-	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). With the types id and ignored alone: columns that are not inputs."`
+	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). * stands for all columns that are not named: code:category,* declares one type. With the types id and ignored alone: columns that are not inputs."`
 	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
 	Windows string   `placeholder:"WINDOW;..." help:"Statistics of the earlier rows of a key as additional inputs, for example 'key=card of=amount over=1h,7d time=at' (docs/windows.md)."`
 	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
@@ -78,6 +78,9 @@ func (f *Command) Validate(k *kong.Context) error {
 	}
 	if err := cmp.Or(f.validateWindows(), f.validateAges()); err != nil {
 		return err
+	}
+	if err := config.Columns(f.Columns).Check(); err != nil {
+		return fmt.Errorf("--columns: %w", err)
 	}
 	switch {
 	case f.Minibatch < 0:

@@ -188,6 +188,7 @@ func Text(all []Report) string {
 		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), c.distinct(), importance(c), c.Becomes)
 	}
 	w.Flush()
+	hinted := false
 	for _, c := range all {
 		if c.Hint != "" {
 			fmt.Fprintf(&b, "%.40s %s\n", c.Name, c.Hint)
@@ -195,6 +196,10 @@ func Text(all []Report) string {
 		if c.Identifier {
 			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is not an input\n", c.Name)
 		}
+		hinted = hinted || c.Hint != "" || c.Identifier
+	}
+	if hinted {
+		b.WriteString("types are declared with input.columns, or --columns 'NAME:TYPE,*', where * stands for all other columns\n")
 	}
 	return b.String()
 }
