@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -70,6 +71,10 @@ const (
 	lookAhead      = 1000
 	lookAheadBytes = 32 << 20
 	maxWholeLabels = 32
+
+	// fewWholeLabels is the number of different whole numbers up to which they are classes
+	// whatever they are. More of which many are left out, or that begin above 1, are counts or scores.
+	fewWholeLabels = 10
 )
 
 // Open opens a file. An empty Config.Format detects the format. Decoding starts
@@ -77,8 +82,8 @@ const (
 // test file.
 //
 // If neither the configuration nor the schema determines the task, the first 1,000
-// labels do: text, or integers with at most 32 distinct values, are classes; other
-// numbers are regression targets. Task returns the result.
+// labels do: text, or whole numbers with at most 10 distinct values, or with at most 32 that are three
+// quarters of those from 0 or 1 on, are classes; other numbers are regression targets. Task returns the result.
 func Open(path string, c Config, s Schema) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -181,7 +186,7 @@ func (f *File) look() error {
 			size += len(cell) + 16
 		}
 	}
-	labels, numbers, whole := 0, 0, true
+	labels, numbers, whole, least, most := 0, 0, true, math.Inf(1), math.Inf(-1)
 	different := map[string]bool{}
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
@@ -191,7 +196,7 @@ func (f *File) look() error {
 		labels++
 		if v, _, ok := decimal.Parse(s); ok {
 			numbers++
-			whole = whole && v == float64(int64(v))
+			whole, least, most = whole && v == float64(int64(v)), min(least, v), max(most, v)
 			if len(different) <= maxWholeLabels {
 				different[decimal.Canonical([]byte(s), v)] = true
 			}
@@ -214,13 +219,19 @@ func (f *File) look() error {
 		return nil
 	case numbers < labels:
 		task, f.why = learner.Classification, TextLabels
-	case whole && len(different) <= maxWholeLabels:
+	case whole && areClasses(len(different), least, most):
 		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", len(different), labels)
 	default:
 		task, f.why = learner.Regression, "labels are numbers"
 	}
 	f.d.settleTask(task)
 	return nil
+}
+
+// areClasses reports whether labels that are some different whole numbers look like classes.
+func areClasses(different int, least, most float64) bool {
+	dense := (least == 0 || least == 1) && 3*(most-least+1) <= float64(4*different)
+	return different <= fewWholeLabels || dense && different <= maxWholeLabels
 }
 
 // settleTask is a decision from outside, as if it had been configured.

@@ -189,6 +189,12 @@ func TestTaskOfAFile(t *testing.T) {
 	}{
 		{column(100, func(i int) string { return fmt.Sprint(i % 32) }), learner.Classification, "32 different whole numbers in the first 100 labels"},
 		{column(100, func(i int) string { return fmt.Sprint(i % 33) }), learner.Regression, "labels are numbers"},
+		{column(100, func(i int) string { return fmt.Sprint(1 + i%26) }), learner.Classification, "26 different whole numbers in the first 100 labels"},
+		{column(100, func(i int) string { return fmt.Sprint(i%15/3*4 + i%15%3) }), learner.Classification, "15 different whole numbers in the first 100 labels"},
+		{column(100, func(i int) string { return fmt.Sprint(60 + i%26) }), learner.Regression, "labels are numbers"},
+		{column(100, func(i int) string { return fmt.Sprint(5 * (i % 11)) }), learner.Regression, "labels are numbers"},
+		{column(100, func(i int) string { return fmt.Sprint(5 * (i % 10)) }), learner.Classification, "10 different whole numbers in the first 100 labels"},
+		{column(100, func(i int) string { return fmt.Sprint(-1 + 2*(i%2)) }), learner.Classification, "2 different whole numbers in the first 100 labels"},
 		{column(100, func(i int) string { return fmt.Sprint(float64(i%3) + 0.5) }), learner.Regression, "labels are numbers"},
 		{column(100, func(i int) string { return "c" + fmt.Sprint(i) }), learner.Classification, "labels are text"},
 		{column(1100, func(i int) string { return map[bool]string{true: "1", false: "0.5"}[i < 1000] }), learner.Classification, "1 different whole numbers in the first 1000 labels"},
