@@ -247,3 +247,26 @@ func TestStatisticsAreCredible(t *testing.T) {
 		t.Errorf("the state's hash is %s, want %s", got, want)
 	}
 }
+
+// Trees tell the values of a category apart although the mean of the labels is the same for each.
+func TestTreesSplitCategoriesWithTheSameStatistics(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	var b Batch
+	b.Reset(2)
+	for range 4000 {
+		k, noise := rng.Uint64N(40), rng.NormFloat64()
+		effect := float64((k*0x9e3779b97f4a7c15)>>40&1)*2 - 1
+		b.Append([]float64{Category(k << 20), noise - effect}, Label{Task: Regression, Value: noise}, 1)
+	}
+	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	of := func(version warmup.Version) float64 {
+		c := Config{BlockSize: 16, MaxFeatures: 64, Forest: 100, Warmup: int(version)}
+		l := newLearner(t, c)
+		learnAndRestored(t, c, l, &b, 333)
+		return l.Progress().Latest.Model.Error
+	}
+	if with, without := of(warmup.Tenth), of(warmup.Ninth); !(with < 0.6*without) {
+		t.Errorf("the nMSE of the last rows is %.3f, in the ninth version %.3f", with, without)
+	}
+}

@@ -141,6 +141,7 @@ func (l *Learner) checkpoints() []int {
 
 func (l *Learner) fitRequest() warmup.Request {
 	a := warmup.Request{Version: warmup.Version(l.config.Warmup), Quick: l.config.quick(), Robust: l.config.Mixture, Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
+	a.Trees = l.config.Forest > 0
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

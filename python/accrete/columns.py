@@ -312,7 +312,8 @@ class Reader:
         raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
 
 
-NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED = range(13)
+NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED = range(15)
+RANDOM_ORDERS = 3
 
 
 class Encoding:
@@ -327,7 +328,7 @@ class Encoding:
         decayed = iter(arrays.get("encode.decayed", ()))
         self.columns = []
         for kind, n, entries in columns:
-            if kind > DECAYED or kind < 0:
+            if kind != ORDERED and not 0 <= kind <= DECAYED:
                 raise Unsupported(f"the encoder {kind}")
             require(n <= len(parameters) and entries <= len(keys), "encode.columns exceeds the arrays")
             table = (keys[:entries], counts[:entries], next(decayed) if kind == DECAYED else None)
@@ -360,6 +361,9 @@ class Encoding:
             return out + [1.0 - np.maximum.reduce(out)]
         if kind in (STATISTICS, DECAYED):
             return self._statistics(keys_of(v), p[1:] if kind == DECAYED else p, table)
+        if kind == ORDERED:
+            k = keys_of(v)
+            return self._statistics(k, p, table) + [drawn(k, i + 1) for i in range(RANDOM_ORDERS)]
         if kind == CYCLES:
             return cycles(v)
         if kind == TREND:
@@ -400,6 +404,16 @@ class Encoding:
 
 def keys_of(v):
     return np.where(np.isnan(v), MISSING_KEY, np.clip(np.nan_to_num(v), 0, MAX_KEY - 1)).astype(np.int64)
+
+
+def drawn(k, n):
+    """Number n of the sequence of each key: SplitMix64."""
+    with np.errstate(over="ignore"):
+        z = k.astype(np.uint64) * np.uint64(0xD1342543DE82EF95) + np.uint64(n * 0x9E3779B97F4A7C15 & MASK)
+        z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return (z >> np.uint64(11)).astype(np.float64) / 2**53
 
 
 def cycles(v):

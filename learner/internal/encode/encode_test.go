@@ -94,6 +94,13 @@ func TestEveryEncoderIsPlanned(t *testing.T) {
 			t.Errorf("column %d is encoded as %s, want %s", j, name, columns[j].want)
 		}
 	}
+	e.Order()
+	for j := range e.columns {
+		name := e.columns[j].encoder().name
+		if seen[name] = true; columns[j].want == "statistics" && name != "ordered" {
+			t.Errorf("column %d is encoded as %s for trees", j, name)
+		}
+	}
 	for _, enc := range encoders {
 		if !seen[enc.name] {
 			t.Errorf("no column is encoded as %s", enc.name)
@@ -106,7 +113,9 @@ func TestEveryEncoderIsPlanned(t *testing.T) {
 func TestEncodedValuesAreFinite(t *testing.T) {
 	for _, task := range []target.Task{target.Classification, target.Regression} {
 		x, types, labels, weights := all(task)
-		e := NewPlan(types, x, labels, task).Start()
+		plan := NewPlan(types, x, labels, task)
+		plan.Order()
+		e := plan.Start()
 		e.Rows(x, labels, weights)
 		for _, v := range []float64{0, -1, 1e30, -1e30, 1e300, math.MaxFloat64, math.NaN(), math.Inf(1), maxKey, 0.5} {
 			row := slices.Repeat([]float64{v}, len(types))
@@ -137,6 +146,7 @@ func TestEncodingIsCausalAndLoadsExactly(t *testing.T) {
 		x, types, labels, weights := all(task)
 		plan := NewPlan(types, x, labels, task)
 		plan.Credit(x, labels)
+		plan.Order()
 		d := len(types)
 		whole := plan.Start().Rows(x, labels, weights)
 		const cut = 77

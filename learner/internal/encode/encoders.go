@@ -29,7 +29,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered}
 
 const (
 	asIs = iota
@@ -46,6 +46,7 @@ const (
 	asSince
 	asDecayed
 	asSourced
+	asOrdered
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],

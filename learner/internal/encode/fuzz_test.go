@@ -45,6 +45,7 @@ func FuzzEncoders(f *testing.F) {
 		}
 		if first%2 == 1 {
 			plan.Credit(x[:(1+int(first)%n)*d], labels[:1+int(first)%n])
+			plan.Order()
 		}
 		e := plan.Start()
 		whole := e.Rows(x, labels, weights)

@@ -39,6 +39,7 @@ type Request struct {
 	Fixed    FixedFeatures // of a model with few features
 	Quick    bool          // choose on fewer rows, see quickCompared
 	Robust   bool          // scale inputs and targets without outliers
+	Trees    bool          // the model has trees, which split categories by random orders
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
@@ -61,9 +62,11 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		a.Kernel = a.among(k.Candidates(), x, labels, dim, f)
 	}
 	f.Scaler = a.scaler(x, dim)
+	f.hide()
 	seen := f.scaled(x, dim)
 	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
 	f.tune(sample{version: a.Version, dim: dim, x: seen}, labels, a)
+	f.hide()
 	seen = f.scaled(x[:min(len(x), min(topRows, a.finalRows(len(labels)))*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(sample{version: a.Version, dim: dim, x: seen})
 	if a.Leverage {
@@ -92,6 +95,20 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	return NewScaler(x, dim)
 }
 
+// hidden is the weight of a column for trees alone: the kernel does not see it, and trees, whose
+// thresholds have its unit, do not notice.
+const hidden = 1e-6
+
+// hide gives the columns for trees their weight.
+func (f *Fit) hide() {
+	for j := range f.Encoding.ForTrees {
+		f.Scaler.ColumnWeights[j] = hidden
+		if f.Second != nil {
+			f.Second[j] = 1
+		}
+	}
+}
+
 // plan returns the encoding of raw rows of dim values, or nil if there is none. Rows
 // under a given metric are numbers.
 func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Encoding {
@@ -105,6 +122,9 @@ func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Enco
 	e := encode.NewPlan(columns, x, labels, a.Task)
 	if a.Version >= Tenth {
 		e.Credit(x, labels)
+		if a.Trees {
+			e.Order()
+		}
 	}
 	return e
 }

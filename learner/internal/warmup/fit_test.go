@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -277,5 +278,36 @@ func TestSurprisesStayNear(t *testing.T) {
 	a, b := NewScaler(sparse, dim), newScaler(sparse, dim, surpriseClip)
 	if !slices.Equal(a.Scale, b.Scale) || !slices.Equal(a.ColumnWeights, b.ColumnWeights) {
 		t.Errorf("indicators of which some are constant have the scales %v and the weights %v, and before %v and %v", b.Scale, b.ColumnWeights, a.Scale, a.ColumnWeights)
+	}
+}
+
+// A model with trees has the same kernel and penalty as one without: the kernel does not see the
+// random orders of a category.
+func TestRandomOrdersAreHiddenFromTheKernel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var x []float64
+	var labels []target.Label
+	weights := make([]float64, 1000)
+	for i := range weights {
+		k, v := rng.IntN(50), rng.NormFloat64()
+		x, weights[i] = append(x, float64(k), v), 1
+		labels = append(labels, target.Label{Task: target.Regression, Value: math.Sin(float64(k)) + v*v})
+	}
+	a := Request{Version: Newest, Task: target.Regression, Kernel: kernel.Gaussian{}, Columns: []encode.Type{encode.Category, encode.Numeric}, Weights: weights}
+	plain := NewFit(x, labels, 2, a)
+	a.Trees = true
+	with := NewFit(x, labels, 2, a)
+	scale := func(f Fit) float64 { return f.Kernel.(kernel.Scaled).LengthScale() }
+	if math.Abs(scale(with)/scale(plain)-1) > 1e-3 || with.Lambda != plain.Lambda {
+		t.Errorf("with trees %v and the penalty %v, without %v and %v", with.Kernel, with.Lambda, plain.Kernel, plain.Lambda)
+	}
+	n := 0
+	for j := range with.Encoding.ForTrees {
+		if n++; with.Scaler.ColumnWeights[j] != hidden || with.Second != nil && with.Second[j] != 1 {
+			t.Errorf("column %d has the weight %v", j, with.Scaler.ColumnWeights[j])
+		}
+	}
+	if n == 0 || with.Encoding.Width() != plain.Encoding.Width()+n {
+		t.Errorf("%d columns for trees", n)
 	}
 }

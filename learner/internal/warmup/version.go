@@ -38,7 +38,8 @@ const (
 	Ninth Version = 9
 
 	// Tenth chooses the weight of the prior mean in the statistics of a category, see
-	// encode.Encoding.Credit. It makes the other choices of Ninth.
+	// encode.Encoding.Credit, and gives trees random orders of its values, see
+	// encode.Encoding.Order. It makes the other choices of Ninth.
 	Tenth Version = 10
 
 	// Newest is the version of new models.
