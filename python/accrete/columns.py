@@ -313,7 +313,6 @@ class Reader:
 
 
 NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED = range(15)
-RANDOM_ORDERS = 3
 
 
 class Encoding:
@@ -363,7 +362,7 @@ class Encoding:
             return self._statistics(keys_of(v), p[1:] if kind == DECAYED else p, table)
         if kind == ORDERED:
             k = keys_of(v)
-            return self._statistics(k, p, table) + [drawn(k, i + 1) for i in range(RANDOM_ORDERS)]
+            return self._statistics(k, p[1:], table) + [drawn(k, i + 1) for i in range(int(p[0]))]
         if kind == CYCLES:
             return cycles(v)
         if kind == TREND:

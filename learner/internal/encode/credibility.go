@@ -92,7 +92,7 @@ func (c *column) shrinkage(k int) float64 {
 
 // ownParameters returns the number of parameters of c before its credibilities.
 func (c *column) ownParameters() int {
-	if c.kind == asDecayed {
+	if c.kind == asDecayed || c.kind == asOrdered {
 		return 1
 	}
 	return 0

@@ -1,27 +1,48 @@
 package encode
 
-// randomOrders is the number of orders of the values of a category that trees can split. Chosen by
-// trial, see docs/constants.md.
-const randomOrders = 3
+import (
+	"math"
+	"slices"
+)
 
-// ordered has what statistics has, and then a number for each of randomOrders, which is drawn for each
-// value and never changes. A threshold in it divides the values into two random subsets, which is how
-// extremely randomised trees split a category (Geurts, Ernst and Wehenkel 2006), whatever their
-// statistics are.
+const (
+	// randomOrders is the number of orders of the values of a category that trees can split. Chosen by
+	// trial, see docs/constants.md.
+	randomOrders = 3
+
+	// mostOrders is the number of orders of all categories together, of which each has as many: trees
+	// take time to grow for each column. Not chosen by trial yet: a first guess.
+	mostOrders = 12
+)
+
+// ordered has what statistics has, and then a number for each of some random orders, which is drawn for
+// each value and never changes. Its first parameter is how many there are. A threshold in an order
+// divides the values into two random subsets, which is how extremely randomised trees split a category
+// (Geurts, Ernst and Wehenkel 2006), whatever their statistics are.
 var ordered = encoder{
 	name:  "ordered",
 	moves: true,
-	width: func(c *column, p *prior) int { return statistics.width(c, p) + randomOrders },
+	width: func(c *column, p *prior) int { return statistics.width(c, p) + c.orders() },
 	apply: func(c *column, dst []float64, v float64, p *prior) {
 		n := statistics.width(c, p)
 		statistics.apply(c, dst[:n], v, p)
 		key := uint64(keyOf(v))
-		for i := range randomOrders {
+		for i := range c.orders() {
 			dst[n+i] = drawn(key, uint64(i+1))
 		}
 	},
-	valid:   credibilities,
+	valid: func(parameters []float64) bool {
+		return len(parameters) > 0 && parameters[0] >= 1 && parameters[0] <= randomOrders && parameters[0] == math.Trunc(parameters[0]) && credibilities(parameters[1:])
+	},
 	becomes: func(*column) string { return "target statistic and log frequency, for trees random orders as well" },
+}
+
+// orders returns the number of random orders of c.
+func (c *column) orders() int {
+	if c.kind != asOrdered {
+		return 0
+	}
+	return int(c.parameters[0])
 }
 
 // drawn returns a number from 0 to 1 for a key, number n of a sequence: SplitMix64 (Steele, Lea and
@@ -34,14 +55,25 @@ func drawn(key, n uint64) float64 {
 	return float64(z>>11) / (1 << 53)
 }
 
-// Order gives the categories with statistics random orders, for a model with trees.
+// Order gives the categories with statistics random orders, for a model with trees, unless there are more
+// than mostOrders of them.
 func (e *Encoding) Order() {
 	if e == nil {
+		return
+	}
+	categories := 0
+	for j := range e.columns {
+		if e.columns[j].kind == asStatistics {
+			categories++
+		}
+	}
+	if categories == 0 || categories > mostOrders {
 		return
 	}
 	for j := range e.columns {
 		if c := &e.columns[j]; c.kind == asStatistics {
 			c.kind = asOrdered
+			c.parameters = slices.Insert(c.parameters, 0, float64(min(randomOrders, mostOrders/categories)))
 		}
 	}
 	e.setWidth()
@@ -55,10 +87,7 @@ func (e *Encoding) ForTrees(yield func(j int) bool) {
 	at := 0
 	for j := range e.columns {
 		at += e.WidthOf(j)
-		if e.columns[j].kind != asOrdered {
-			continue
-		}
-		for i := at - randomOrders; i < at; i++ {
+		for i := at - e.columns[j].orders(); i < at; i++ {
 			if !yield(i) {
 				return
 			}

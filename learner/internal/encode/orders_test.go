@@ -63,7 +63,7 @@ func TestOrdersAreAdded(t *testing.T) {
 	with := NewPlan(types, x, labels, target.Classification)
 	with.Order()
 	hidden := slices.Collect(with.ForTrees)
-	if n := 3 * randomOrders; len(hidden) != n || with.Width() != plain.Width()+n || slices.Collect(plain.ForTrees) != nil {
+	if n := 3 * randomOrders; mostOrders < n || len(hidden) != n || with.Width() != plain.Width()+n || slices.Collect(plain.ForTrees) != nil {
 		t.Fatalf("%d columns for trees, %d in all, without orders %d", len(hidden), with.Width(), plain.Width())
 	}
 	a, b := plain.Start().Rows(x, labels, weights), with.Start().Rows(x, labels, weights)
@@ -83,5 +83,26 @@ func TestOrdersAreAdded(t *testing.T) {
 	}
 	if len(values) < 3*20 {
 		t.Errorf("%d different values in the columns for trees", len(values))
+	}
+}
+
+// With many categories each has fewer orders, or none.
+func TestOrdersAreFew(t *testing.T) {
+	for categories, want := range map[int]int{1: 3, 4: 3, 5: 2, 6: 2, 7: 1, 12: 1, 13: 0} {
+		types := make([]Type, categories)
+		var x []float64
+		for j := range types {
+			types[j] = Category
+		}
+		for i := range 100 {
+			for range types {
+				x = append(x, float64(i%(maxOneHot+1)))
+			}
+		}
+		e := NewPlan(types, x, make([]target.Label, 100), target.Regression)
+		e.Order()
+		if got := slices.Collect(e.ForTrees); len(got) != categories*want {
+			t.Errorf("%d categories: %d columns for trees", categories, len(got))
+		}
 	}
 }
