@@ -11,7 +11,7 @@ const (
 	randomOrders = 3
 
 	// mostOrders is the number of orders of all categories together, of which each has as many: trees
-	// take time to grow for each column. Not chosen by trial yet: a first guess.
+	// take time to grow for each column. Not chosen by trial yet: a first guess, see docs/constants.md.
 	mostOrders = 12
 )
 
