@@ -222,21 +222,32 @@ func TestStatisticsTellTheLabel(t *testing.T) {
 	}
 }
 
+// categoryAndNumber returns rows of a category and a number, and their labels.
+func categoryAndNumber(n int, row func(rng *rand.Rand) (k uint64, x, y float64)) *Batch {
+	rng, b := rand.New(rand.NewPCG(5, 6)), new(Batch)
+	b.Reset(2)
+	for range n {
+		k, x, y := row(rng)
+		b.Append([]float64{Category(k << 20), x}, Label{Task: Regression, Value: y}, 1)
+	}
+	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	return b
+}
+
+// drawnOf returns a whole number below 64 that k determines.
+func drawnOf(k uint64) float64 { return float64(k * 0x9e3779b97f4a7c15 >> 40 & 63) }
+
 // The rows of a value count for more where they tell much about the next ones, from the tenth version of
 // the warm-up on.
 func TestStatisticsAreCredible(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 6))
-	var b Batch
-	b.Reset(2)
-	for range 3000 {
-		k, x := rng.Uint64N(200), rng.NormFloat64()
-		b.Append([]float64{Category(k << 20), x}, Label{Task: Regression, Value: float64(k*0x9e3779b97f4a7c15>>40&63) + math.Sin(x)}, 1)
-	}
-	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	b := categoryAndNumber(3000, func(rng *rand.Rand) (k uint64, x, y float64) {
+		k, x = rng.Uint64N(200), rng.NormFloat64()
+		return k, x, drawnOf(k) + math.Sin(x)
+	})
 	of := func(version warmup.Version) *Learner {
 		l := newLearner(t, Config{BlockSize: 16, MaxFeatures: 64, Warmup: int(version)})
-		learn(l, &b, 500)
+		learn(l, b, 500)
 		return l
 	}
 	l := of(warmup.Tenth)
@@ -251,19 +262,17 @@ func TestStatisticsAreCredible(t *testing.T) {
 // Trees tell the values of a category apart although the mean of the labels is the same for each.
 func TestTreesSplitCategoriesWithTheSameStatistics(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(7, 8))
-	var b Batch
-	b.Reset(2)
-	for range 4000 {
-		k, noise := rng.Uint64N(40), rng.NormFloat64()
-		effect := float64((k*0x9e3779b97f4a7c15)>>40&1)*2 - 1
-		b.Append([]float64{Category(k << 20), noise - effect}, Label{Task: Regression, Value: noise}, 1)
-	}
-	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	b := categoryAndNumber(4000, func(rng *rand.Rand) (k uint64, x, y float64) {
+		k, y = rng.Uint64N(40), rng.NormFloat64()
+		if drawnOf(k) < 32 {
+			return k, y + 1, y
+		}
+		return k, y - 1, y
+	})
 	of := func(version warmup.Version) float64 {
 		c := Config{BlockSize: 16, MaxFeatures: 64, Forest: 100, Warmup: int(version)}
 		l := newLearner(t, c)
-		learnAndRestored(t, c, l, &b, 333)
+		learnAndRestored(t, c, l, b, 333)
 		return l.Progress().Latest.Model.Error
 	}
 	if with, without := of(warmup.Tenth), of(warmup.Ninth); !(with < 0.6*without) {

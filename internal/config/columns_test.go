@@ -42,6 +42,8 @@ func TestColumnsTakeTypes(t *testing.T) {
 		"[amount, \"*\"]":        "want name:type",
 		"{\"*\": auto, a: auto}": "not the type of a column",
 		"[\"*\", \"*\"]":         "duplicate",
+		"[\"a:time\", \"a:id\"]": "duplicate column",
+		"[\"a:categry\", \"*\"]": "did you mean category?",
 		"[\"*:numeric\", \"*\"]": "stands for the columns that are not named",
 	} {
 		if _, err := load(t, least+"  columns: "+text+"\n", nil, nil); err == nil || !strings.Contains(err.Error(), want) {

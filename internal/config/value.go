@@ -96,14 +96,23 @@ type Columns []string
 // Others are the columns that are not declared, in Columns.
 const Others = "*"
 
-// Check returns an error if c has Others with a type, or columns without one beside Others.
+// Check returns an error if c has a column twice, Others with a type, or columns without one beside Others.
 func (c Columns) Check() error {
-	others := slices.Contains(c, Others)
+	others, seen := slices.Contains(c, Others), map[string]bool{}
 	for _, item := range c {
-		switch name, t := splitColumn(item); {
+		name, t := splitColumn(item)
+		if seen[name] {
+			return fmt.Errorf("duplicate column %s", quote(name))
+		}
+		seen[name] = true
+		i := strings.LastIndexByte(item, ':')
+		_, err := schema.ParseType(strings.TrimSpace(item[i+1:]))
+		switch {
 		case item == Others:
 		case name == Others:
 			return fmt.Errorf("%s stands for the columns that are not named: the type of each is that of its first value", Others)
+		case others && t == "" && i > 0 && err != nil:
+			return fmt.Errorf("%s: %w", quote(item[:i]), err)
 		case others && t == "":
 			return fmt.Errorf("%s has no type: beside %s, which stands for all other columns, want name:type", quote(item), Others)
 		}

@@ -26,11 +26,11 @@ func (e *Encoding) Credit(x []float64, labels []target.Label) {
 }
 
 // credibility returns, for each target, the weight a of the prior mean in the statistics of a
-// category whose values are x[0], x[stride], and so on: the variance of the target within a value
-// over that between the means of the values. The statistic (S + a·p)/(n + a) is then the best linear
-// estimate of the mean of a value (Bühlmann and Straub 1970), and these are their unbiased estimates
-// of the variances, from rows of equal weight. Outliers among numbers count as the ends of the
-// range of the others.
+// category with the values x[0], x[stride], and so on. It is the variance of the target within the
+// values, divided by the variance of their means: then (S + a·p)/(n + a) is the best linear estimate of
+// the mean of a value (Bühlmann and Straub 1970). The estimates of both variances are theirs, for rows
+// of equal weight, and unbiased. Numbers that are outliers are moved to the nearest end of the range
+// of the others.
 func (p *prior) credibility(x []float64, stride int, labels []target.Label) []float64 {
 	a := make([]float64, len(p.sums))
 	y := make([]float64, len(labels))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -103,6 +104,26 @@ func TestOrdersAreFew(t *testing.T) {
 		e.Order()
 		if got := slices.Collect(e.ForTrees); len(got) != categories*want {
 			t.Errorf("%d categories: %d columns for trees", categories, len(got))
+		}
+	}
+}
+
+// State with another number of orders than a category can have is refused.
+func TestNumberOfOrdersIsChecked(t *testing.T) {
+	x, types, labels, _ := all(target.Regression)
+	for _, n := range []float64{0, 1.5, randomOrders + 1, 1e9, math.NaN()} {
+		e := NewPlan(types, x, labels, target.Regression)
+		e.Order()
+		for j := range e.columns {
+			if c := &e.columns[j]; c.kind == asOrdered {
+				c.parameters[0] = n
+			}
+		}
+		var a state.Arrays
+		e.Save(&a)
+		s := &state.Reader{In: a}
+		if Load(s, len(types)); s.End() == nil {
+			t.Errorf("%v orders are read", n)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	return NewScaler(x, dim)
 }
 
-// hidden is the weight of a column for trees alone: the kernel does not see it, and trees, whose
+// hidden is the weight of a column for trees: the kernel does not see it, and trees, whose
 // thresholds have its unit, do not notice.
 const hidden = 1e-6
 
