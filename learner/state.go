@@ -209,6 +209,9 @@ func (l *Learner) finish() (changed bool) {
 		l.rules.StepIntervals()
 		changed = true
 	}
+	if e, ok := l.engine.(engine.Settler); ok && e.Settle() {
+		changed = true
+	}
 	if l.mixture != nil && l.mixture.Finish(&l.head) {
 		changed = true
 	}

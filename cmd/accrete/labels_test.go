@@ -49,7 +49,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Join(records, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fitted(t, file, "--label", "x,y,z", "--max-features", "128", "--skip-bad", "--test", file)
+	want := fitted(t, file, "--label", "x,y,z", "--max-features", "128", "--forest", "0", "--skip-bad", "--test", file)
 	if want.Targets != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 100 {
 		t.Errorf("%+v", want)
 	}
@@ -66,7 +66,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 128}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
+	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 128, forest: 0}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

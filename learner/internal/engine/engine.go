@@ -90,6 +90,7 @@ type Options struct {
 	Frugal        bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
 	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
 	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
+	Early         bool   // of newton: trees on trial grow with the warm-up and again soon, take more steps at first, and a model settles where its rows end
 	Direction     string // direction of a step, see package descent
 
 	LastingClasses bool // ForestLasting is for classes, too
@@ -240,6 +241,10 @@ func ParseReaction(s string) (Reaction, error) {
 // A Reactor is an engine that can react to drift in other ways than starting again,
 // which the others do instead.
 type Reactor interface{ React(Reaction) }
+
+// A Settler is an engine that can learn more from the rows that it has, where there are no more.
+// Settle reports whether the model has changed.
+type Settler interface{ Settle() bool }
 
 // Algorithm is a row of the registry: one way to learn.
 type Algorithm struct {

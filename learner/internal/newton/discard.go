@@ -133,7 +133,7 @@ func (w *newton) remaining() []int {
 // loadPlan makes w, which has nothing yet, one without the members that are discarded in a State
 // of some rows, with or without trees.
 func (w *newton) loadPlan(s *state.Reader, rows int64, trees bool) {
-	if w.Options.ForestTrial && !trees && rows >= growRows {
+	if w.Options.ForestTrial && !trees && rows >= int64(w.growsFrom()) {
 		w.withoutForest()
 	}
 	if !w.discarding {

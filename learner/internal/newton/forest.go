@@ -67,7 +67,7 @@ func (w *newton) newLeaves() leaves {
 
 // grow grows the trees, once there are enough rows.
 func (w *newton) grow() {
-	if len(w.forest.members) == 0 || w.forest.trees != nil || w.window.rows < growRows {
+	if len(w.forest.members) == 0 || w.forest.trees != nil || w.window.rows < w.growsFrom() {
 		return
 	}
 	single := w.Head.Task == target.Classification && w.Head.Classes < 2

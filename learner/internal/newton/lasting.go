@@ -269,7 +269,7 @@ func (w *newton) loadAlone(s *state.Reader, rows int64, trees bool) bool {
 	if s.Err != nil {
 		return false
 	}
-	s.Require(alone[0] == 0 || alone[0] == 1 && trees && w.lastsOnceGrown() && rows >= growRows, "the trees are alone: %d", alone[0])
+	s.Require(alone[0] == 0 || alone[0] == 1 && trees && w.lastsOnceGrown() && rows >= int64(w.growsFrom()), "the trees are alone: %d", alone[0])
 	return alone[0] == 1
 }
 

@@ -58,6 +58,7 @@ type newton struct {
 	next     int   // block to change, once there are as many as there may be
 	credit   int64 // row visits that steps may still make
 	thin     int   // see Thin
+	settling bool  // see Settle
 
 	discarding bool  // whether members that do not pay are discarded
 	discarded  int64 // a bit for each of them
@@ -200,9 +201,13 @@ func newEngine(p engine.Problem) *newton {
 		by = plan{windowRows, int64(effort), forestEnsemble, 5, 0, trackerForgetting, false}
 	}
 	if p.Options.Warming {
-		by = by.distinct()
-		if p.Options.Plain {
-			by = by.plain()
+		switch {
+		case p.Options.Plain && p.Options.Early && p.Options.ForestTrial:
+			by.members, by.averaged, by.tracking = earlyEnsemble, 0, nil
+		case p.Options.Plain:
+			by = by.distinct().plain()
+		default:
+			by = by.distinct()
 		}
 	}
 	if p.Options.Late {

@@ -21,7 +21,10 @@ var lateRegrowths = []regrowth{{trial{2560, 1.5}, true}, {trial{3584, 1.06}, fal
 
 // regrowths returns those of w.
 func (w *newton) regrowths() []regrowth {
-	if w.Options.Late {
+	switch {
+	case w.Options.Early:
+		return earlyRegrowths
+	case w.Options.Late:
 		return lateRegrowths
 	}
 	return regrowths

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -68,14 +69,10 @@ func TestReplacedTreesLeaveNoJump(t *testing.T) {
 }
 
 // Trees that grow again are judged by the losses since they grew last, at the rows of regrowths
-// and nowhere else, or at those of lateRegrowths; they are replaced at some of these, if no pairs
-// have trees.
+// and nowhere else, or at those of lateRegrowths or earlyRegrowths; they are replaced at some of
+// these, if no pairs have trees.
 func TestTreesAreJudgedSinceTheyGrew(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		all := regrowths
-		if late {
-			all = lateRegrowths
-		}
+	for o, all := range map[engine.Options][]regrowth{{}: regrowths, {Late: true}: lateRegrowths, {Late: true, Early: true}: earlyRegrowths} {
 		for _, r := range all {
 			for _, test := range []judgement{
 				{"pay", 0.999, r.rows - 32, r.rows, 0, r.again, true},
@@ -84,7 +81,7 @@ func TestTreesAreJudgedSinceTheyGrew(t *testing.T) {
 				{"before", 1.001, r.rows, r.rows + 32, 0, false, true},
 				{"pairs", 1.001, r.rows - 32, r.rows, 1, false, true},
 			} {
-				test.hold(t, r, late)
+				test.hold(t, r, o)
 			}
 		}
 	}
@@ -101,9 +98,9 @@ type judgement struct {
 }
 
 // hold holds trees against it.
-func (test judgement) hold(t *testing.T, r regrowth, late bool) {
+func (test judgement) hold(t *testing.T, r regrowth, o engine.Options) {
 	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
-	w.Options.ForestTrial, w.Options.ForestRegrow, w.Options.Late = true, true, late
+	w.Options.ForestTrial, w.Options.ForestRegrow, w.Options.Late, w.Options.Early = true, true, o.Late, o.Early
 	w.judgeFromHere()
 	w.forest.pairs = test.pairs
 	for c := range w.candidates() {
@@ -115,9 +112,9 @@ func (test judgement) hold(t *testing.T, r regrowth, late bool) {
 	old := w.forest.trees
 	w.regrow(test.before, test.rows)
 	if stays := w.forest.trees != nil; stays != test.stays {
-		t.Errorf("late: %v, %d rows, %s: there are trees: %v", late, r.rows, test.name, stays)
+		t.Errorf("late: %v, early: %v, %d rows, %s: there are trees: %v", o.Late, o.Early, r.rows, test.name, stays)
 	} else if grows := stays && w.forest.trees != old; grows != test.grows {
-		t.Errorf("late: %v, %d rows, %s: there are new trees: %v", late, r.rows, test.name, grows)
+		t.Errorf("late: %v, early: %v, %d rows, %s: there are new trees: %v", o.Late, o.Early, r.rows, test.name, grows)
 	} else if grows && slices.Max(w.forest.since) > 0 {
 		t.Errorf("%d rows: new trees have the losses %v", r.rows, w.forest.since)
 	}

@@ -63,8 +63,11 @@ func (w *newton) visitsNow() int64 {
 	if w.thin > 1 && w.window.rows == w.length {
 		return w.visits / int64(w.thin)
 	}
-	if w.isPlain() {
+	switch young := w.young(); {
+	case w.isPlain() && !young:
 		return max(1, w.visits/plainThinning)
+	case young && !w.isPlain():
+		return youngVisits * w.visits
 	}
 	return w.visits
 }

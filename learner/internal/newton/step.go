@@ -122,7 +122,7 @@ func (w *newton) stepCores(b int) int {
 		work += min(rows, gramRows)*size*size/2 + w.factors*size*size*size // which is in float64
 	}
 	if l := &w.forest; l.trees != nil {
-		work += rows * len(l.members) * w.Head.Scores() * (treesPerStep + l.pairs) * workPerLeaf
+		work += rows * len(l.members) * w.Head.Scores() * (w.treesNow() + l.pairs) * workPerLeaf
 	}
 	return work / workPerCore
 }

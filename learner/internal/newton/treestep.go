@@ -46,7 +46,7 @@ func (w *newton) stepForest() {
 	}
 	own, s := len(l.members), &l.solver
 	s.prepare(own, k, w.scratch.team.Size())
-	count := min(treesPerStep, w.Options.Forest)
+	count := w.treesNow()
 	if s.step == nil {
 		w.setTasks()
 	}
@@ -213,7 +213,7 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, fro
 
 // stepTrees changes the trees for the scores from the number j on of member c of those with leaves.
 func (w *newton) stepTrees(t *treeWorker, c, j int) {
-	l, n, count := &w.forest, w.window.rows, min(treesPerStep, w.Options.Forest)
+	l, n, count := &w.forest, w.window.rows, w.treesNow()
 	penalties := w.leafPenalties(c)
 	t.begin(n)
 	t.steps, t.first, t.diverged = t.steps[:0], t.first[:0], false
@@ -245,7 +245,7 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 // coefficients of a leaf are neighbours: one core changes them all.
 func (w *newton) changeCoefficients(i int) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
-	from, to := l.trees.Tree(w.treeAt(i, min(treesPerStep, w.Options.Forest)))
+	from, to := l.trees.Tree(w.treeAt(i, w.treesNow()))
 	for c := range own {
 		for number, t := range l.solver.workersOf(c, k) {
 			if t.first[i] >= 0 {

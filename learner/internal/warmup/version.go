@@ -42,8 +42,11 @@ const (
 	// encode.Encoding.Order. It makes the other choices of Ninth.
 	Tenth Version = 10
 
+	// Eleventh makes the choices of Tenth, for a model with engine.Options.Early.
+	Eleventh Version = 11
+
 	// Newest is the version of new models.
-	Newest = Tenth
+	Newest = Eleventh
 )
 
 // Valid reports whether there is such a version.

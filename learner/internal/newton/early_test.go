@@ -1,0 +1,107 @@
+package newton
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// Models have more row visits, and trees in a step, while they have young trees. Without members
+// with leaves, or in models from before, nothing changes.
+func TestModelsWithYoungTreesTakeMoreSteps(t *testing.T) {
+	h := target.NewHead(loss.Square{}, target.Regression, 0, 1)
+	for _, test := range []struct {
+		name        string
+		change      func(w *newton)
+		visits      int64
+		trees, from int
+	}{
+		{"young", func(w *newton) {}, 2 * rowVisitsPerExample, youngTrees, growRows},
+		{"not young", func(w *newton) { w.window.rows = youngRows }, rowVisitsPerExample, treesPerStep, growRows},
+		{"before", func(w *newton) { w.Options.Early = false }, rowVisitsPerExample, treesPerStep, growRows},
+		{"without members", func(w *newton) { w.forest.members = nil }, rowVisitsPerExample, treesPerStep, growRows},
+		{"without trees", func(w *newton) { w.forest.trees = nil }, rowVisitsPerExample, treesPerStep, growRows},
+		{"plain, young", func(w *newton) { w.Options.Plain, w.Options.Warming = true, true }, rowVisitsPerExample, youngTrees, earlyGrowRows},
+		{"plain, without trees", func(w *newton) { w.Options.Plain, w.Options.Warming, w.forest.trees = true, true, nil }, rowVisitsPerExample / plainThinning, treesPerStep, earlyGrowRows},
+		{"plain, before", func(w *newton) { w.Options.Plain, w.Options.Warming, w.Options.Early = true, true, false }, rowVisitsPerExample / plainThinning, treesPerStep, growRows},
+	} {
+		w := plantedTrees(h, 20)
+		w.Options.Early, w.Options.ForestTrial = true, true
+		test.change(w)
+		if visits, trees, from := w.visitsNow(), w.treesNow(), w.growsFrom(); visits != test.visits || trees != test.trees || from != test.from {
+			t.Errorf("%s: %d row visits, %d trees, which grow from %d rows; want %d, %d, %d", test.name, visits, trees, from, test.visits, test.trees, test.from)
+		}
+	}
+}
+
+// A plain model with a forest on trial has members with leaves, one for each of those without and
+// with the same factors.
+func TestPlainModelsHaveMembersWithLeaves(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		p := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1)).Problem
+		p.Options.ForestTrial, p.Options.Plain, p.Options.Warming, p.Options.Early = true, true, true, early
+		w := newEngine(p)
+		want := []int(nil)
+		if early {
+			want = []int{2, 3}
+		}
+		if !slices.Equal(w.forest.members, want) || w.factors != plainMembers || w.averaged != 0 {
+			t.Errorf("early: %v: the members with leaves are %v, with %d factors and %d averages", early, w.forest.members, w.factors, w.averaged)
+		}
+	}
+}
+
+// Settling lowers the loss of the rows in each member, changes every block and tree, and is what
+// the coefficients predict. A model of a full window, of one class, or from before is left as it is.
+func TestSettleLowersTheLoss(t *testing.T) {
+	for _, h := range heads {
+		w := planted(h)
+		w.Options.Early = true
+		before, coef, leaves := slices.Clone(w.window.scores(len(w.members)*h.Scores())), slices.Clone(w.coef), slices.Clone(w.forest.coef)
+		for i := range w.loss {
+			w.loss[i] = 2 * maxTotalLoss
+		}
+		w.resetDiverged(nil) // the members begin again
+		was := make([]float64, len(w.forest.members))
+		for c := range was {
+			was[c] = w.objective(c)
+		}
+		if !w.Settle() || w.settling {
+			t.Fatalf("%v: not settled", h.Loss)
+		}
+		for c := range was {
+			if now := w.objective(c); !(now < 0.9*was[c]) {
+				t.Errorf("%v, member %d with leaves: the objective is %v, before %v", h.Loss, c, now, was[c])
+			}
+		}
+		if slices.Equal(before, w.window.scores(len(w.members)*h.Scores())) || slices.Equal(leaves, w.forest.coef) {
+			t.Errorf("%v: nothing has changed", h.Loss)
+		}
+		size := 2 * w.Options.BlockSize * len(w.members) * h.Scores()
+		for b := range w.bank.Blocks() {
+			if slices.Equal(coef[b*size:(b+1)*size], w.coef[b*size:(b+1)*size]) {
+				t.Errorf("%v: block %d has not changed", h.Loss, b)
+			}
+		}
+		for i := range h.Scores() {
+			if got, want := w.Serving().Intercept[i], w.candidateIntercept[i]; got != want {
+				t.Errorf("%v: intercept %d is %v, want %v", h.Loss, i, got, want)
+			}
+		}
+	}
+	for name, change := range map[string]func(w *newton){
+		"a full window": func(w *newton) { w.length = w.window.rows },
+		"before":        func(w *newton) { w.Options.Early = false },
+		"few rows":      func(w *newton) { w.window.rows = minWindow - 1 },
+		"one class":     func(w *newton) { w.Head.Task, w.Head.Classes = target.Classification, 1 },
+	} {
+		w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+		w.Options.Early = true
+		change(w)
+		if coef := slices.Clone(w.coef); w.Settle() || !slices.Equal(coef, w.coef) {
+			t.Errorf("%s: settled", name)
+		}
+	}
+}
