@@ -165,10 +165,12 @@ const (
 type preferences struct {
 	cumulative []float64 // probabilities
 	guide      []int32   // column at the beginning of each of equal parts of [0, 1)
+	splits     int       // compared at a node
 }
 
 // newPreferences returns those in proportion to gains, but for alikeShare; nil without any gain.
-func newPreferences(gains []float64) *preferences {
+// Without a number of splits they have preferredSplits.
+func newPreferences(gains []float64, splits int) *preferences {
 	total := 0.0
 	for _, g := range gains {
 		total += g
@@ -176,7 +178,10 @@ func newPreferences(gains []float64) *preferences {
 	if !(total > 0) {
 		return nil
 	}
-	p := &preferences{guide: make([]int32, 1<<bits.Len(uint(guided*len(gains))))}
+	if splits == 0 {
+		splits = preferredSplits
+	}
+	p := &preferences{splits: splits, guide: make([]int32, 1<<bits.Len(uint(guided*len(gains))))}
 	sum, alike := 0.0, alikeShare/float64(len(gains))
 	for _, g := range gains {
 		sum += alike + float64((1-alikeShare)*(g/total))
@@ -230,7 +235,7 @@ func (d *drawer) node() (wanted, draws int) {
 	clear(d.drawn)
 	wanted = (len(d.order) + 1) / 2
 	if d.prefer != nil {
-		wanted = min(wanted, preferredSplits)
+		wanted = min(wanted, d.prefer.splits)
 		return wanted, drawsPerSplit * wanted
 	}
 	return min(wanted, maxSplits), min(len(d.order), maxColumns)

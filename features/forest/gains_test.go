@@ -143,7 +143,7 @@ func TestColumnsOfNoiseGainNothing(t *testing.T) {
 // each once in a node.
 func TestPreferredColumnsAreDrawnMoreOften(t *testing.T) {
 	gains := []float64{0, 3, 0, 1, 0, 0, 0, 0, 0, 4}
-	p := newPreferences(gains)
+	p := newPreferences(gains, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
 	const draws = 100_000
 	count := make([]float64, len(gains))
@@ -164,8 +164,14 @@ func TestPreferredColumnsAreDrawnMoreOften(t *testing.T) {
 	if p.draw(math.Nextafter(1, 0)) != 9 || p.draw(0) != 0 {
 		t.Error("the ends of the range are not those of the columns")
 	}
-	if newPreferences(nil) != nil || newPreferences(make([]float64, 3)) != nil {
+	if newPreferences(nil, 0) != nil || newPreferences(make([]float64, 3), 0) != nil {
 		t.Error("there are preferences without gains")
+	}
+	for splits, want := range map[int]int{0: preferredSplits, 3: 3, 100: 50} {
+		d := newDrawer(100, newPreferences(gains, splits))
+		if wanted, most := d.node(); wanted != want || most != drawsPerSplit*want {
+			t.Errorf("%d splits: %d columns in %d draws, want %d", splits, wanted, most, want)
+		}
 	}
 	d := newDrawer(len(gains), p)
 	for range 50 {

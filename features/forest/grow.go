@@ -25,6 +25,10 @@ type Sample struct {
 	// drawn more often. Fewer columns then do at a node.
 	Gains []float64
 
+	// Splits is the number of columns that are compared at a node with Gains: 0 for
+	// preferredSplits.
+	Splits int
+
 	// Shared is nil, or what samples of the same rows and weights share.
 	Shared *Shared
 }
@@ -42,7 +46,7 @@ const (
 
 // Grow returns a forest of that many trees, each of all rows of s. At a node it draws
 // columns without replacement and uniform thresholds in each, until there are ⌈Dim/2⌉
-// columns with one that leaves minLeafRows on either side, with Gains at most preferredSplits;
+// columns with one that leaves minLeafRows on either side, with Gains at most Splits;
 // of these splits it takes the one with the largest fall of the variance of the targets, or of Gini's impurity of classes. It is a pure function
 // of the sample and the seed. Rows without weight do not count.
 func Grow(s Sample, trees int, seed uint64) *Forest {
@@ -138,7 +142,7 @@ type growth struct {
 }
 
 func newGrowth(s Sample) *growth {
-	g := &growth{weights: s.Weights, kinds: s.kinds(), draws: max(1, s.Thresholds), prefer: newPreferences(s.Gains), alike: true}
+	g := &growth{weights: s.Weights, kinds: s.kinds(), draws: max(1, s.Thresholds), prefer: newPreferences(s.Gains, s.Splits), alike: true}
 	for i, w := range s.Weights {
 		if w > 0 {
 			g.rows = append(g.rows, int32(i))

@@ -20,6 +20,10 @@ const (
 	// docs/forest.md.
 	youngVisits, youngTrees = 2, 16
 
+	// earlySplits is the number of columns that trees which grow again compare at a node. Chosen by
+	// trial: docs/forest.md.
+	earlySplits = 10
+
 	// settlingRounds is the number of steps in each block of a model that settles, for
 	// rowVisitsPerExample. Chosen by trial: docs/forest.md.
 	settlingRounds = 2

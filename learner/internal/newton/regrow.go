@@ -94,6 +94,9 @@ func (w *newton) guided(s forest.Sample, shared *forest.Shared) forest.Sample {
 	s.Shared = shared
 	s.Thresholds = regrowthThresholds
 	s.Gains = w.forest.trees.Gains(s, w.window.rows/2, w.forest.leavesOf)
+	if w.Options.Early {
+		s.Splits = earlySplits
+	}
 	return s
 }
 
