@@ -1,6 +1,7 @@
 package newton
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -53,8 +54,8 @@ func TestPlainModelsHaveMembersWithLeaves(t *testing.T) {
 	}
 }
 
-// Settling lowers the loss of the rows in each member, changes every block and tree, and is what
-// the coefficients predict. A model of a full window, of one class, or from before is left as it is.
+// Settling lowers the loss of the rows in each member, changes every block, and is what the model
+// predicts. A model of a full window, of one class, or from before is left as it is.
 func TestSettleLowersTheLoss(t *testing.T) {
 	for _, h := range heads {
 		w := planted(h)
@@ -85,9 +86,10 @@ func TestSettleLowersTheLoss(t *testing.T) {
 				t.Errorf("%v: block %d has not changed", h.Loss, b)
 			}
 		}
-		for i := range h.Scores() {
-			if got, want := w.Serving().Intercept[i], w.candidateIntercept[i]; got != want {
-				t.Errorf("%v: intercept %d is %v, want %v", h.Loss, i, got, want)
+		predicted, own := w.Score(nil, w.window.x, w.window.rows), len(w.members)*h.Scores()
+		for i, want := range w.window.scores(own) {
+			if got := predicted[i/own*w.Columns()+h.Scores()+i%own]; math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+				t.Fatalf("%v, row %d: a member predicts %v, and has learned to predict %v", h.Loss, i/own, got, want)
 			}
 		}
 	}
@@ -102,6 +104,19 @@ func TestSettleLowersTheLoss(t *testing.T) {
 		change(w)
 		if coef := slices.Clone(w.coef); w.Settle() || !slices.Equal(coef, w.coef) {
 			t.Errorf("%s: settled", name)
+		}
+	}
+}
+
+// A model that settles takes settlingRounds steps in each block, or in proportion to its effort,
+// and changes youngTrees in each.
+func TestSettlingTakesItsSteps(t *testing.T) {
+	for visits, rounds := range map[int64]int{rowVisitsPerExample: settlingRounds, 2 * rowVisitsPerExample: 2 * settlingRounds} {
+		w := plantedTrees(target.NewHead(loss.Square{}, target.Regression, 0, 1), 50)
+		w.Options.Early, w.visits = true, visits
+		want := (w.forest.next + rounds*w.bank.Blocks()*youngTrees) % 50
+		if w.Settle(); w.forest.next != want {
+			t.Errorf("%d row visits: the next tree is %d, want %d", visits, w.forest.next, want)
 		}
 	}
 }
