@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -112,11 +113,29 @@ func TestSettleLowersTheLoss(t *testing.T) {
 // and changes youngTrees in each.
 func TestSettlingTakesItsSteps(t *testing.T) {
 	for visits, rounds := range map[int64]int{rowVisitsPerExample: settlingRounds, 2 * rowVisitsPerExample: 2 * settlingRounds} {
-		w := plantedTrees(target.NewHead(loss.Square{}, target.Regression, 0, 1), 50)
-		w.Options.Early, w.visits = true, visits
+		plain, learn := sixClasses(false)
+		p := plain.Problem
+		p.Options.Forest, p.Options.Early = 50, true
+		w := newEngine(p)
+		if learn(w, youngRows/32+1); w.young() || w.forest.trees == nil {
+			t.Fatal("the trees are young")
+		}
+		w.visits = visits
 		want := (w.forest.next + rounds*w.bank.Blocks()*youngTrees) % 50
 		if w.Settle(); w.forest.next != want {
 			t.Errorf("%d row visits: the next tree is %d, want %d", visits, w.forest.next, want)
+		}
+	}
+}
+
+// Trees that grow again compare earlySplits columns at a node, and in models from before as many
+// as the forest has.
+func TestEarlyTreesCompareFewerColumns(t *testing.T) {
+	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+	for early, want := range map[bool]int{false: 0, true: earlySplits} {
+		w.Options.Early = early
+		if got := w.guided(w.sample(), new(forest.Shared)).Splits; got != want {
+			t.Errorf("early: %v: %d columns, want %d", early, got, want)
 		}
 	}
 }
