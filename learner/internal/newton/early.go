@@ -59,8 +59,8 @@ func (w *newton) treesNow() int {
 }
 
 // Settle implements engine.Settler: it takes some steps in every block, unless the window is full.
-// With as many rows as these, each block has had few steps that know them all; a full window has
-// averages, which the last steps would leave behind.
+// Until then only a few steps in each block know nearly all rows. Once it is full, predictions are
+// mostly made with averages, which the last steps would not change.
 func (w *newton) Settle() (changed bool) {
 	single := w.Head.Task == target.Classification && w.Head.Classes < 2
 	if !w.Options.Early || single || w.window.rows < minWindow || w.window.rows == w.length {

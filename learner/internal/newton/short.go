@@ -63,11 +63,12 @@ func (w *newton) visitsNow() int64 {
 	if w.thin > 1 && w.window.rows == w.length {
 		return w.visits / int64(w.thin)
 	}
-	switch young := w.young(); {
-	case w.isPlain() && !young:
-		return max(1, w.visits/plainThinning)
-	case young && !w.isPlain():
-		return youngVisits * w.visits
+	visits := w.visits
+	if w.young() {
+		visits *= youngVisits
 	}
-	return w.visits
+	if w.isPlain() {
+		visits /= plainThinning
+	}
+	return max(1, visits)
 }
