@@ -92,3 +92,35 @@ func BenchmarkPredict(b *testing.B) {
 		m.Predict(one)
 	}
 }
+
+// BenchmarkFirstRows is the first rows of a model with all defaults of new ones, whose fits do not
+// run beside it.
+func BenchmarkFirstRows(b *testing.B) {
+	for _, rows := range []int{500, 1250} {
+		for _, dim := range []int{8, 20} {
+			b.Run(fmt.Sprintf("rows=%d/dim=%d", rows, dim), func(b *testing.B) {
+				c := Config{
+					Mixture: true, Discard: true, NormalScores: true, Warmup: NewestWarmup,
+					Forest: 50, ForestTrial: true, ForestPairs: true, ForestRegrow: true, ForestLasting: true,
+				}
+				rng := rand.New(rand.NewPCG(1, 2))
+				batch, x := new(Batch), make([]float64, dim)
+				batch.Reset(dim)
+				for range rows {
+					for j := range x {
+						x[j] = rng.NormFloat64()
+					}
+					batch.Append(x, class(x[0]*x[1]+x[2]+0.3*rng.NormFloat64() > 0), 1)
+				}
+				for b.Loop() {
+					l, err := New(c)
+					if err != nil {
+						b.Fatal(err)
+					}
+					learn(l, batch, 256)
+					l.Finish()
+				}
+			})
+		}
+	}
+}
