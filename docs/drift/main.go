@@ -67,7 +67,7 @@ func writeStream(path string) error {
 
 // learn returns the error of the model and of the linear baseline in each window.
 func learn() (model, linear []float64, err error) {
-	// What accrete configures by default.
+	// As accrete fit does by default, but with the first version of the warm-up and no trees.
 	l, err := learner.New(learner.Config{Task: learner.Classification, Mixture: true, NormalScores: true})
 	if err != nil {
 		return nil, nil, err
