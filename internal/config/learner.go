@@ -144,7 +144,7 @@ type Learner struct {
 	// Number of extremely randomised trees whose leaves newton uses as additional features,
 	// for tables with jumps or irrelevant columns, at most 4096; 0: none. auto: 100 trees on
 	// trial in a model with a mixture, an effort of 64 or more, at most ten classes and no
-	// refits, discarded after 4,096 or 8,000 rows unless they reduce the loss. An existing
+	// refits, discarded within 8,000 rows unless they reduce the loss. An existing
 	// model keeps what it was created with. See docs/forest.md.
 	Forest string `key:"forest" default:"auto" example:"200"`
 
