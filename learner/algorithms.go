@@ -62,46 +62,46 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 	return machine.AllFeatures, machine.FeatureBytes
 }
 
-// PackedRows returns the number of rows of which a Learner of c has a copy of the inputs
-// beside its State, as float32: those of the windows of newton and of the kernel machines in
-// a mixture.
-func (c Config) PackedRows() int {
+// PackedInputs returns how many numbers of the inputs of rows a Learner of c, which is effective,
+// has a copy of beside its State, as float32, if its model sees at most so many inputs: those of
+// the windows of newton and of the kernel machines in a mixture.
+func (c Config) PackedInputs(inputs int) int {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
 		return 0
 	}
-	n := a.PackedRows
+	n := 0
+	if a.Packed != nil {
+		n = a.Packed(c.options(), inputs)
+	}
 	if c.Mixture {
-		n += newton.PackedRows
+		n += newton.PackedRows * inputs
 	}
 	return n
 }
 
-// ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
-// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes, of the
+// ForestBytes returns the memory that a Learner of c, which is effective, needs for its trees
+// beside its State, in bytes: those of the leaf of each row of the window, and of the nodes, of the
 // trees that grow again beside those that they replace; and those of the factors that trees of
 // pairs need, and of lasting coefficients.
 func (c Config) ForestBytes() int {
-	bytes := c.Forest * treeBytes
+	tree := newton.TreeBytes(c.options())
+	bytes := c.Forest * tree
 	if c.ForestRegrow {
-		bytes += c.Forest * regrownTreeBytes
+		bytes += c.Forest * (tree + regrownTreeBytes)
 	}
 	if c.ForestLasting {
 		bytes += c.Forest * lastingTreeBytes
 	}
 	if c.ForestPairs {
-		bytes += forest.MaxPairs*treeBytes + c.MaxFeatures*newton.PairFactorBytes
+		bytes += forest.MaxPairs*tree + c.MaxFeatures*newton.PairFactorBytes
 	}
 	return bytes
 }
 
-// treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 16 bytes
-// and 2 × 8,192 bytes of leaf numbers, rounded up.
-const treeBytes = 32_000
-
-// regrownTreeBytes is that of a tree of at most 2 × 5120/3 nodes and its leaf numbers, and of
-// the coefficients of one score, 56 bytes a leaf, until a snapshot has them.
-const regrownTreeBytes = 168_000
+// regrownTreeBytes is that of a tree of at most 2 × 5120/3 nodes, without those of a smaller one,
+// and of the coefficients of one score, 56 bytes a leaf, until a snapshot has them.
+const regrownTreeBytes = 136_000
 
 // lastingTreeBytes is that of the lasting coefficients of such a tree, 16 bytes a leaf of one score.
 const lastingTreeBytes = 28_000

@@ -235,9 +235,12 @@ func (c Config) NamedCosts() []string {
 
 // options are what engines need of c, which is effective.
 func (c Config) options() engine.Options {
+	version := warmup.Version(c.Warmup)
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, ForestTrial: c.ForestTrial, ForestPairs: c.ForestPairs, ForestRegrow: c.ForestRegrow, ForestLasting: c.ForestLasting, Effort: c.effort(), Lean: c.Mixture, Discard: c.Discard,
+		Frugal: version >= warmup.Fifth, Plain: version >= warmup.Sixth, Late: version >= warmup.Eighth,
+		LastingClasses: version >= warmup.Ninth, Early: version >= warmup.Eleventh, Long: version >= warmup.Twelfth,
 		Steps: engine.Steps(c.Steps),
 	}
 }

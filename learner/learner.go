@@ -264,11 +264,7 @@ func (l *Learner) scorePending() {
 
 func (l *Learner) problem(prior []float64) engine.Problem {
 	o := l.config.options()
-	version := warmup.Version(l.config.Warmup)
-	o.Frugal, o.Plain = version >= warmup.Fifth, version >= warmup.Sixth
-	o.Late, o.LastingClasses = version >= warmup.Eighth, version >= warmup.Ninth
-	o.Early = version >= warmup.Eleventh
-	o.Warming = version >= warmup.Fourth && l.labelled < int64(warmup.EffectiveAt(warmup.LastCheckpoint))
+	o.Warming = warmup.Version(l.config.Warmup) >= warmup.Fourth && l.labelled < int64(warmup.EffectiveAt(warmup.LastCheckpoint))
 	return engine.Problem{Options: o, Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior, Team: &l.team}
 }
 

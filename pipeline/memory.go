@@ -31,13 +31,13 @@ func (b *bound) of(c model.Config) error {
 		return err
 	}
 	before := b.Limit()
-	b.Model, b.Features, b.Rows = c.Learner, int64(features.MaxFeatures), int64(features.PackedRows())
+	b.Model, b.Features, b.Learners = features, int64(features.MaxFeatures), 1
 	b.Factors = b.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
 	more, bytes := features.MixtureFeatures()
 	b.Features += int64(more)
 	b.Factors += int64(more) * int64(bytes)
 	if c.Decode.Adopt { // a second model learns columns that are adopted
-		b.Features, b.Factors, b.Rows = 2*b.Features, 2*b.Factors, 2*b.Rows
+		b.Features, b.Factors, b.Learners = 2*b.Features, 2*b.Factors, 2
 	}
 	if c.Refit.Every > 0 {
 		b.Refit = memory.Refit(c.Refit.Window, features.MaxFeatures)

@@ -91,6 +91,7 @@ type Options struct {
 	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
 	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
 	Early         bool   // of newton: trees on trial grow with the warm-up and again soon, take more steps at first, and a model settles where its rows end
+	Long          bool   // of newton: have a longer window beside a mixture, where rows have few inputs
 	Direction     string // direction of a step, see package descent
 
 	LastingClasses bool // ForestLasting is for classes, too
@@ -256,7 +257,6 @@ type Algorithm struct {
 	BlockSize    int  // default of the random features in a block
 	SmallerEarly bool // mini-batches are large, and smaller during the warm-up
 	FeatureBytes int  // memory of each random feature beside the State, at the default block size
-	PackedRows   int  // rows of which there is a copy of the inputs beside the State, in float32
 
 	// Loss returns the loss that a model of the task has where the configuration
 	// chooses this one; nil here and there stands for the one that suits the task.
@@ -266,6 +266,10 @@ type Algorithm struct {
 	// Descent is how the options of stochastic descent suit the algorithm; nil if they
 	// do not.
 	Descent *Descent
+
+	// Packed returns how many numbers of the inputs of rows there is a copy of beside the State,
+	// in float32, in a model that sees at most so many inputs; nil for none.
+	Packed func(o Options, inputs int) int
 
 	// Forest reports whether leaves of trees can be features beside the random ones.
 	Forest bool

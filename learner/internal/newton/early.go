@@ -58,12 +58,12 @@ func (w *newton) treesNow() int {
 	return min(treesPerStep, w.Options.Forest)
 }
 
-// Settle implements engine.Settler: it takes some steps in every block, unless the window is full.
-// Until then only a few steps in each block know nearly all rows. Once it is full, predictions are
-// mostly made with averages, which the last steps would not change.
+// Settle implements engine.Settler: it takes some steps in every block, unless the window is full
+// or could be. Until then only a few steps in each block know nearly all rows. Once it is full,
+// predictions are mostly made with averages, which the last steps would not change.
 func (w *newton) Settle() (changed bool) {
 	single := w.Head.Task == target.Classification && w.Head.Classes < 2
-	if !w.Options.Early || single || w.window.rows < minWindow || w.window.rows == w.length {
+	if !w.Options.Early || single || w.window.rows < minWindow || w.window.rows >= min(windowRows, w.length) {
 		return false
 	}
 	w.settling = true

@@ -96,6 +96,7 @@ func TestSettleLowersTheLoss(t *testing.T) {
 	}
 	for name, change := range map[string]func(w *newton){
 		"a full window": func(w *newton) { w.length = w.window.rows },
+		"a long window": func(w *newton) { w.length, w.window.rows = longRows, windowRows },
 		"before":        func(w *newton) { w.Options.Early = false },
 		"few rows":      func(w *newton) { w.window.rows = minWindow - 1 },
 		"one class":     func(w *newton) { w.Head.Task, w.Head.Classes = target.Classification, 1 },

@@ -20,7 +20,8 @@ type leaves struct {
 	pairs       int            // number of the last of them, which are of pairs of categories
 	members     []int          // of the ensemble: those with leaves
 	averaged    int            // number of the first of them that have averages
-	of          []uint16       // trees × windowRows: leaf of each row of the window, counted in its tree
+	length      int            // of the window
+	of          []uint16       // trees × length: leaf of each row of the window, counted in its tree
 	coef        []float64      // leaves × members × scores
 	averageCoef []float64      // leaves × averaged × scores
 	candidates  []float32      // leaves × (mixture, members, averages) × scores
@@ -53,7 +54,7 @@ var forestEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.00
 
 // newLeaves returns those of a model without trees yet.
 func (w *newton) newLeaves() leaves {
-	l := leaves{diverged: make([]bool, len(w.members))}
+	l := leaves{length: w.length, diverged: make([]bool, len(w.members))}
 	for m, who := range w.members {
 		if who.rho < 1 {
 			l.members = append(l.members, m)
@@ -100,7 +101,7 @@ func (w *newton) plant(trees *forest.Forest) {
 		return
 	}
 	w.plantPairs(max(0, trees.Trees()-w.Options.Forest))
-	l.of = make([]uint16, trees.Trees()*windowRows)
+	l.of = make([]uint16, trees.Trees()*l.length)
 	for from := 0; from < w.window.rows; from += plantRows {
 		rows := min(plantRows, w.window.rows-from)
 		l.find(w.window.x[from*w.Dim : (from+rows)*w.Dim])
@@ -121,12 +122,12 @@ func (l *leaves) arrive(at, i int) {
 	n := len(l.scored) / l.trees.Dim()
 	for t := range l.trees.Trees() {
 		first, _ := l.trees.Tree(t)
-		l.of[t*windowRows+at] = uint16(int(l.numbers[t*n+i]) - first)
+		l.of[t*l.length+at] = uint16(int(l.numbers[t*n+i]) - first)
 	}
 }
 
 // leavesOf returns the leaves of the rows of the window in a tree, counted in it.
-func (l *leaves) leavesOf(tree int) []uint16 { return l.of[tree*windowRows : (tree+1)*windowRows] }
+func (l *leaves) leavesOf(tree int) []uint16 { return l.of[tree*l.length : (tree+1)*l.length] }
 
 // serveLeaves has predictions made with the coefficients as they are, for the shares of a
 // mixture. What it takes of a leaf is computed when a row falls into it.

@@ -13,9 +13,9 @@ import (
 
 // Algorithm is the row of the registry.
 var Algorithm = engine.Algorithm{
-	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 rows; the most accurate",
+	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 or 16,384 rows; the most accurate",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, PackedRows: windowRows, Forest: true, Effort: rowVisitsPerExample,
+	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, Packed: packed, Forest: true, Effort: rowVisitsPerExample,
 }
 
 // newton takes block-Newton steps on a window of the last rows. It keeps the scores
@@ -108,8 +108,8 @@ type scratch struct {
 
 // The constants of newton, listed in docs/constants.md.
 const (
-	// windowRows is the size of the window: more rows fit better and cost more per
-	// step. Chosen by trial.
+	// windowRows is the size of the window, unless it is long: more rows fit better and cost more
+	// per step. Chosen by trial.
 	windowRows = 8192
 
 	// minWindow is the number of rows from which on there are steps: those of the
@@ -212,6 +212,9 @@ func newEngine(p engine.Problem) *newton {
 	}
 	if p.Options.Late {
 		by = by.late()
+	}
+	if isLong(&p, effort) {
+		by = by.long()
 	}
 	w := newPlanned(p, by)
 	w.discarding = p.Options.Discard

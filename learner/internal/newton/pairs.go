@@ -23,7 +23,9 @@ func (w *newton) plantPairs(pairs int) {
 	}
 	w.members = slices.Clone(w.members)
 	for c, m := range w.forest.members {
+		rows := w.members[m].rows
 		w.members[m] = pairMembers[c]
+		w.members[m].rows = rows
 	}
 	w.factorOf, w.factors = sharedFactors(w.members)
 	for i := range w.grams {

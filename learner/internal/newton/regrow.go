@@ -158,7 +158,7 @@ func (w *newton) bestWithout() int {
 // with these members. A caller has computed the shares of the rows.
 func (w *newton) replace(trees *forest.Forest) {
 	l, k, e := &w.forest, w.Head.Scores(), len(w.members)
-	old := leaves{trees: l.trees, of: l.of, coef: l.coef}
+	old := leaves{trees: l.trees, of: l.of, length: l.length, coef: l.coef}
 	l.scored = l.scored[:0]
 	w.plant(trees)
 	w.beginLasting()
@@ -215,9 +215,9 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 					t.step[i][s] = -u
 				}
 			}
-			before := old.of[tree*windowRows : tree*windowRows+n]
+			before := old.leavesOf(tree)[:n]
 			first, end = l.trees.Tree(tree)
-			leaf := l.of[tree*windowRows : tree*windowRows+n]
+			leaf := l.leavesOf(tree)[:n]
 			t.sum(leaf, before, end-first)
 			w.stepLeaves(t, c, j, first, penalty)
 			l.change(t.step, c, j, first, k)

@@ -228,7 +228,7 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 			continue
 		}
 		from, to := l.trees.Tree(tree)
-		leaf := l.of[tree*windowRows : tree*windowRows+n]
+		leaf := l.leavesOf(tree)[:n]
 		if last == nil {
 			last = leaf
 			t.rest(to - from)

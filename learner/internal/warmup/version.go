@@ -45,8 +45,11 @@ const (
 	// Eleventh makes the choices of Tenth, for a model with engine.Options.Early.
 	Eleventh Version = 11
 
+	// Twelfth makes the choices of Tenth, for a model with engine.Options.Long.
+	Twelfth Version = 12
+
 	// Newest is the version of new models.
-	Newest = Eleventh
+	Newest = Twelfth
 )
 
 // Valid reports whether there is such a version.

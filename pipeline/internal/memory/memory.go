@@ -24,11 +24,11 @@ import (
 //	             instead of max_features. With input.on_change: adopt, these, the factors and
 //	             the window count twice, for the second model
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
-//	             and 32,000 bytes for each tree of a forest, and 200,000 for each of one whose
-//	             trees grow again: its nodes, and the leaves of the rows of the window; 4.2 MB
-//	             for learner.variance
-//	window       rows of the windows that the algorithm and a mixture have (learner.PackedRows)
-//	             × inputs × 4 bytes, a copy of those in the snapshot
+//	             and 16,000 bytes and two for each row of the window for each tree of a forest,
+//	             and 152,000 and four for each of one whose trees grow again: its nodes, and the
+//	             leaves of the rows; 4.2 MB for learner.variance
+//	window       numbers of the inputs in the windows that the algorithm and a mixture have
+//	             (learner.Config.PackedInputs) × 4 bytes, a copy of those in the snapshot
 //	tables       for each category with statistics and for each table of keys,
 //	             32,768 × (56 + 8 × targets) bytes, where two classes are one target and there
 //	             are at most 16; for each window of input.windows, keys × (104 + 32 × half-lives)
@@ -60,7 +60,7 @@ type Estimate struct {
 	Model    learner.Config
 	Features int64 // max_features
 	Factors  int64 // bytes
-	Rows     int64 // of windows with a copy of the inputs
+	Learners int64 // that have windows with a copy of the inputs
 	Refit    int64 // bytes, see the function Refit; 0 without refits
 	Snapshot int64 // bytes, of the largest so far
 	Dim      int64 // inputs
@@ -85,7 +85,7 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Rows*m.Dim+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Learners*int64(m.Model.PackedInputs(int(m.Dim)))+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
 }
 
 // features returns the maximum of random features.

@@ -9,18 +9,25 @@ import (
 // TestWindowsCount: newton has a packed copy of the inputs of its window, and the machines
 // of a mixture one of theirs.
 func TestWindowsCount(t *testing.T) {
-	const inputs = 50
 	for _, test := range []struct {
-		config learner.Config
-		rows   int64
+		config       learner.Config
+		inputs, rows int64
 	}{
-		{learner.Config{}, 8192},
-		{learner.Config{Algorithm: "ridge"}, 0},
-		{learner.Config{Mixture: true}, 8192 + 512 + 4096},
+		{learner.Config{}, 50, 8192},
+		{learner.Config{Algorithm: "ridge"}, 50, 0},
+		{learner.Config{Mixture: true}, 50, 8192 + 512 + 4096},
+		{learner.Config{Mixture: true, Warmup: learner.NewestWarmup}, 50, 16384 + 512 + 4096},
+		{learner.Config{Mixture: true, Warmup: learner.NewestWarmup, Effort: 64}, 50, 8192 + 512 + 4096},
+		{learner.Config{Mixture: true, Warmup: learner.NewestWarmup}, 512, 8192 + 512 + 4096},
+		{learner.Config{Warmup: learner.NewestWarmup}, 50, 8192},
 	} {
-		with := Estimate{Model: test.config, Rows: int64(test.config.PackedRows()), Dim: inputs}
-		without := Estimate{Model: test.config, Dim: inputs}
-		if got, want := with.Limit()-without.Limit(), 2*4*inputs*test.rows; got != want {
+		config, err := test.config.Effective()
+		if err != nil {
+			t.Fatal(err)
+		}
+		with := Estimate{Model: config, Learners: 1, Dim: test.inputs}
+		without := Estimate{Model: config, Dim: test.inputs}
+		if got, want := with.Limit()-without.Limit(), 2*4*test.inputs*test.rows; got != want {
 			t.Errorf("%+v: windows take %d bytes, want %d", test.config, got, want)
 		}
 	}

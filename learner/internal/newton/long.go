@@ -1,0 +1,69 @@
+package newton
+
+import "github.com/accrete-ml/accrete/learner/internal/engine"
+
+// More rows in the window average out more of the noise of labels, in about the same time: steps
+// visit as many rows for each example, and so each block half as often in a window that is twice as
+// long. So a model has a long one where the warm-up finds noise. More rows take more memory, and
+// follow a change more slowly: rows must have few inputs, and the model must be beside a mixture,
+// whose machines follow changes.
+
+const (
+	// longRows is the number of rows of a long window, and longInputs the largest number of
+	// inputs of its rows. Chosen by trial: docs/algorithms.md.
+	longRows, longInputs = 16384, 256
+
+	// longPenalty is the penalty of the warm-up, which chooses among powers of ten, from which on
+	// windows are long. Chosen by trial: docs/algorithms.md.
+	longPenalty = 3e-4
+)
+
+// mayBeLong reports whether models with these options and an effort have a long window, if their
+// rows and their labels suit it.
+func mayBeLong(o *engine.Options, effort int) bool {
+	return o.Long && o.Lean && effort*effortRows >= longRows
+}
+
+// isLong reports whether the window of a model with an effort is long.
+func isLong(p *engine.Problem, effort int) bool {
+	return mayBeLong(&p.Options, effort) && p.Dim <= longInputs && p.Fit.Lambda >= longPenalty
+}
+
+// long returns by with a long window, of which its members learn from all rows.
+func (by plan) long() plan {
+	of := by.members
+	by.length, by.members = longRows, make([]member, len(of))
+	for m, who := range of {
+		if who.whole() {
+			who.rows = longRows
+		}
+		by.members[m] = who
+	}
+	return by
+}
+
+// mostEffort returns the largest effort that models with these options may have.
+func mostEffort(o *engine.Options) int {
+	if o.Effort == engine.AutoEffort {
+		return rowVisitsPerExample
+	}
+	return o.Effort
+}
+
+// mostRows returns the most rows that the window of a model with these options may have.
+func mostRows(o *engine.Options) int {
+	if mayBeLong(o, mostEffort(o)) {
+		return longRows
+	}
+	return windowRows
+}
+
+// packed returns how many numbers of the inputs in the window of a model with these options a copy
+// has, if the model sees at most so many inputs.
+func packed(o engine.Options, inputs int) int {
+	return max(windowRows*inputs, mostRows(&o)*min(inputs, longInputs))
+}
+
+// TreeBytes returns the memory of a tree beside the State: of at most 2 × 1280/3 nodes of 16 bytes,
+// rounded up, and of the number of a leaf, in 2 bytes, for each row of the window.
+func TreeBytes(o engine.Options) int { return 16_000 + 2*mostRows(&o) }
