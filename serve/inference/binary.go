@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"strconv"
 	"unicode/utf8"
 )
@@ -26,11 +27,16 @@ func content(r *http.Request) (object, rest []byte, fault *failure) {
 	if c := r.Header.Get("Content-Encoding"); c != "" && c != "identity" {
 		return nil, nil, status(http.StatusUnsupportedMediaType, "content encoding %.100q is not supported: send the body as it is", c)
 	}
+	if r.ContentLength > MaxBytes { // before the client is told to send it (Expect: 100-continue)
+		return nil, nil, tooLarge()
+	}
 	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBytes))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, nil, status(http.StatusRequestEntityTooLarge, "the body exceeds %d bytes", MaxBytes)
+		return nil, nil, tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, nil, status(http.StatusRequestTimeout, "the body did not arrive in time: %d bytes of it did", len(b))
 	case err != nil:
 		return nil, nil, bad("the body could not be read: %v", err)
 	}
@@ -43,6 +49,10 @@ func content(r *http.Request) (object, rest []byte, fault *failure) {
 		return nil, nil, bad("%s is %.100q, but the body has %d bytes", headerLength, text, len(b))
 	}
 	return b[:n], b[n:], nil
+}
+
+func tooLarge() *failure {
+	return status(http.StatusRequestEntityTooLarge, "the body exceeds %d bytes", MaxBytes)
 }
 
 // take gives the inputs of a request their binary data.

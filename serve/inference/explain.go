@@ -3,6 +3,7 @@ package inference
 import (
 	"bytes"
 	"net/http"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest/record"
 )
@@ -10,6 +11,20 @@ import (
 // MaxExplained is the maximum number of rows of a request that are explained: an
 // explanation takes much longer than a prediction.
 const MaxExplained = 64
+
+// explains reports whether /predict is asked for explanations: with the parameter explain, as
+// any client spells a boolean.
+func explains(r *http.Request) (bool, *failure) {
+	v := r.URL.Query().Get("explain")
+	if v == "" {
+		return false, nil
+	}
+	explain, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, bad("explain is %.100q: want true or false", v)
+	}
+	return explain, nil
+}
 
 // explanations returns those of all rows as JSON.
 func (w *worker) explanations() (out []string, fault *failure) {

@@ -18,6 +18,9 @@ func TestPredictionsAreExplainedOnRequest(t *testing.T) {
 	if !strings.HasPrefix(text, strings.TrimSuffix(plain, "}")+`,"explanation":`) {
 		t.Errorf("explained: %s, want more of %s", text, plain)
 	}
+	if python := c.ask("POST", "/predict?explain=True", rows[0], http.StatusOK); python != text {
+		t.Errorf("explain=True: %s, want %s", python, text)
+	}
 	x := in[struct {
 		Explanation struct {
 			Of                string

@@ -2,9 +2,13 @@ package inference
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
@@ -58,7 +62,7 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 	}
 	var q inferRequest
 	if err := json.Unmarshal(b, &q); err != nil {
-		return a, bad("the body is not an inference request: %v", err)
+		return a, bad("the body is not an inference request: %s", why(err))
 	}
 	if fault := q.take(rest); fault != nil {
 		return a, fault
@@ -111,6 +115,25 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 		a.json, a.body = len(object), append(object, packed...)
 	}
 	return a, nil
+}
+
+// why returns what is wrong with the JSON of a request, in words of JSON instead of Go.
+func why(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	is := wrong.Value
+	if number, found := strings.CutPrefix(is, "number "); found {
+		is = number
+	} else {
+		is = map[string]string{"array": "a list", "object": "an object", "string": "text", "bool": "a boolean", "number": "a number"}[is]
+	}
+	want := map[reflect.Kind]string{reflect.Slice: "a list", reflect.Struct: "an object", reflect.String: "text", reflect.Bool: "a boolean", reflect.Int: "an integer"}[wrong.Type.Kind()]
+	if wrong.Field == "" {
+		return fmt.Sprintf("it is %s, want %s", is, want)
+	}
+	return fmt.Sprintf("%.100q is %s, want %s", wrong.Field, is, want)
 }
 
 // read decodes the rows of a request: inputs named after the columns, or one tensor with a
@@ -250,7 +273,11 @@ func tensorOf(name, datatype string, shape []int, data any) output {
 func (q *inferRequest) selected(all []output) ([]output, *failure) {
 	for _, o := range q.Outputs {
 		if !slices.ContainsFunc(all, func(has output) bool { return has.Name == o.Name }) {
-			return nil, bad("unknown output %.100q", o.Name)
+			names := make([]string, len(all))
+			for i, has := range all {
+				names[i] = has.Name
+			}
+			return nil, bad("unknown output %.100q: want %s", o.Name, strings.Join(names, " or "))
 		}
 	}
 	off := func(p *bool) bool { return p != nil && !*p }

@@ -44,6 +44,10 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 			return a, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
 		}
 	}
+	explain, fault := explains(r)
+	if fault != nil {
+		return a, fault
+	}
 	if w.log, fault = s.request(r, list); fault != nil {
 		return a, fault
 	}
@@ -57,7 +61,7 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	}
 	out, rules := w.predictions()
 	var why []string
-	if r.URL.Query().Get("explain") == "true" {
+	if explain {
 		if why, fault = w.explanations(); fault != nil {
 			return a, fault
 		}

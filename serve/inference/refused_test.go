@@ -2,12 +2,17 @@ package inference
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // Whatever a request is refused for, the answer is a JSON error, and one for another method says
@@ -67,6 +72,28 @@ func TestOtherMethodsAndPathsAreRefusedAsJSON(t *testing.T) {
 		if e := in[struct{ Error string }](t, w.Body.String()); w.Code != want || (want >= 400) != (e.Error != "") {
 			t.Errorf("%v: %d %s, want %d", header, w.Code, w.Body, want)
 		}
+	}
+}
+
+// A body that is too large is refused before it is sent, and one that stalls for what it is.
+func TestBodiesThatDoNotArrive(t *testing.T) {
+	m, _ := typed(t)
+	c := newClient(t, m)
+	ask := func(length int64, err error) (int, string) {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/predict", io.MultiReader(strings.NewReader(`{"amount":`), iotest.ErrReader(err)))
+		r.ContentLength = length
+		c.mux.ServeHTTP(w, r)
+		return w.Code, in[struct{ Error string }](t, w.Body.String()).Error
+	}
+	if code, text := ask(MaxBytes+1, errors.New("it was read")); code != http.StatusRequestEntityTooLarge || !strings.Contains(text, "exceeds 8388608 bytes") {
+		t.Errorf("a body of 8 MiB and a byte: %d %s, want 413", code, text)
+	}
+	timeout := &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	if code, text := ask(100, timeout); code != http.StatusRequestTimeout || text != "the body did not arrive in time: 10 bytes of it did" {
+		t.Errorf("a body that stalls: %d %s, want 408", code, text)
+	}
+	if code, text := ask(100, io.ErrUnexpectedEOF); code != http.StatusBadRequest {
+		t.Errorf("a body that ends early: %d %s, want 400", code, text)
 	}
 }
 

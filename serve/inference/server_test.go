@@ -246,7 +246,11 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		return fmt.Sprintf(`{"inputs":[{"name":%q,"datatype":%q,"shape":%s,"data":%s}]}`, name, datatype, shape, data)
 	}
 	for body, reason := range map[string]string{
-		`{}`: `no inputs`, `[]`: `not an inference request`,
+		`{}`: `no inputs`, `[]`: `it is a list, want an object`,
+		`{"inputs":{}}`:                               `"inputs" is an object, want a list`,
+		`{"id":7,"inputs":[]}`:                        `"id" is a number, want text`,
+		`{"inputs":[{"shape":[1.5]}]}`:                `"inputs.shape" is 1.5, want an integer`,
+		`{"parameters":{"explain":"true"}}`:           `"parameters.explain" is text, want a boolean`,
 		input("amount", "FP65", "[1]", "[1]"):         `datatype`,
 		input("amount", "FP64", "[2]", "[1]"):         `1 values`,
 		input("amount", "FP64", "[-1]", "[1]"):        `a dimension is negative`,
@@ -265,7 +269,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		input("rows", "FP64", "[1,2]", `[1,2]`):       `want [rows, 4]`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}]}`:       `twice`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"paid","datatype":"BOOL","shape":[2],"data":[true,true]}]}`: `as input`,
-		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output`,
+		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output "x": want prediction or probabilities`,
 	} {
 		if got := in[struct{ Error string }](t, c.ask("POST", "/v2/models/fraud/infer", body, 400)); !strings.Contains(got.Error, reason) {
 			t.Errorf("%s: %s, want %s", body, got.Error, reason)
@@ -273,6 +277,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	c.ask("POST", "/v2/models/other/infer", `{}`, 404)
 	c.ask("POST", "/predict", strings.Repeat(" ", MaxBytes+1), 413)
+	c.ask("POST", "/predict?explain=yes", `{"amount":1}`, 400)
 	c.ask("POST", "/v2/models/fraud/infer", input("amount", "FP64", "[1000000,1000000]", "[1]"), 413)
 	c.ask("POST", "/predict", "["+strings.Repeat("{},", MaxRows)+"{}]", 413)
 }
