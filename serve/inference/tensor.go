@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,16 +64,32 @@ func (t *tensor) read() *failure {
 }
 
 // flatten sets the values to the elements of the data, as they are spelled. The data is
-// valid JSON.
+// valid JSON. Lists within the list are rows, so all have as many values as the shape says.
 func (t *tensor) flatten() error {
 	b := t.Data
 	if len(b) == 0 || b[0] != '[' {
 		return errors.New("want a list")
 	}
+	columns := 1
+	if len(t.Shape) == 2 {
+		columns = t.Shape[1]
+	}
+	depth, begin, nested := 0, 0, 0 // begin: number of values before this list; nested: depth of all values
 	for i := 0; i < len(b); {
 		from := i
 		switch b[i] {
-		case '[', ']', ',', ' ', '\t', '\n', '\r':
+		case '[':
+			depth, begin = depth+1, len(t.values)
+			i++
+			continue
+		case ']':
+			if n := len(t.values) - begin; depth == nested && depth > 1 && n != columns {
+				return fmt.Errorf("a list has %d values, but the shape is %v: want %d in each list, or one list of all", n, t.Shape, columns)
+			}
+			depth--
+			i++
+			continue
+		case ',', ' ', '\t', '\n', '\r':
 			i++
 			continue
 		case '{':
@@ -91,6 +108,12 @@ func (t *tensor) flatten() error {
 		}
 		if len(t.values) == MaxValues {
 			return errors.New("too many values")
+		}
+		if nested == 0 {
+			nested = depth
+		}
+		if depth != nested {
+			return errors.New("values and lists are mixed: want a list for each row, or one list of all values")
 		}
 		t.values = append(t.values, b[from:i:i])
 	}
