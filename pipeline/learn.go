@@ -51,7 +51,7 @@ type Learner struct {
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
 	gate    *gate            // nil: every snapshot passes
-	served  *modellog.Choice // that was reported last; owned by the goroutine that learns
+	served  *modellog.Choice // that was reported last; owned by the goroutine that watches the log
 	memory  *bound           // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written

@@ -59,7 +59,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	})
 	watched, unwatch := context.WithCancel(gctx)
 	defer unwatch()
-	g.Go(func() error { return l.journal.Watch(watched) })
+	g.Go(func() error { return l.journal.Watch(watched, l.serves) })
 	if l.tables != nil {
 		g.Go(func() error { return l.tables.Run(watched) })
 	}
@@ -95,7 +95,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 // follow learns one BATCH after the other. It begins snapshots when they are due,
 // also while no further BATCH arrives.
 func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *decision) error {
-	due := time.NewTicker(l.config.SnapshotEvery)
+	due := time.NewTimer(l.untilDue())
 	defer due.Stop()
 	intake, stop := context.WithCancel(intake) // ends a running refit
 	defer stop()
@@ -116,10 +116,10 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 		if err := l.gate.follow(ctx, l.journal); err != nil {
 			return nil // g.Wait returns why
 		}
-		l.serves()
 		if err := l.saveIfDue(ctx, g); err != nil {
 			return err
 		}
+		due.Reset(l.untilDue())
 		l.refitIfDue(intake, ctx, g.Go)
 	}
 }
@@ -212,6 +212,15 @@ func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
 	default: // the previous one is still being written
 		return nil
 	}
+}
+
+// untilDue returns the time until the next snapshot is due, or if that is over, until it is
+// looked for again.
+func (l *Learner) untilDue() time.Duration {
+	if left := l.config.SnapshotEvery - time.Since(l.savedAt); left > 0 {
+		return left
+	}
+	return l.config.SnapshotEvery
 }
 
 // save begins a snapshot of the current history. The caller has put a token into

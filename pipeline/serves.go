@@ -1,11 +1,14 @@
 package pipeline
 
-import "github.com/accrete-ml/accrete/pipeline/event"
+import (
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
 
-// serves reports which snapshot scorers serve, if that has changed.
-func (l *Learner) serves() {
-	c, ok := l.journal.Serves() // learning does not wait for an append
-	if ok && (l.served == nil || *l.served != c) {
+// serves reports which snapshot scorers serve, if that has changed. The goroutine that watches
+// the log calls it, also while nothing is learned.
+func (l *Learner) serves(c modellog.Choice) {
+	if l.served == nil || *l.served != c {
 		l.served = &c
 		l.config.Report(event.Serving{Choice: c})
 	}

@@ -171,8 +171,9 @@ func (j *Journal) Confirm(ctx context.Context) error {
 const CheckEvery = time.Second
 
 // Watch verifies periodically, until ctx is done, that the log is complete and that
-// this process still holds the claim.
-func (j *Journal) Watch(ctx context.Context) error {
+// this process still holds the claim. After each time it calls serving with what scorers
+// serve, once there is a snapshot.
+func (j *Journal) Watch(ctx context.Context, serving func(modellog.Choice)) error {
 	t := time.NewTicker(CheckEvery)
 	defer t.Stop()
 	for {
@@ -181,32 +182,40 @@ func (j *Journal) Watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if err := j.check(ctx); err != nil {
+		c, ok, err := j.check(ctx)
+		if err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
 			return err
 		}
+		if ok {
+			serving(c)
+		}
 	}
 }
 
-// check returns an error if the log is broken or claimed by another process.
-func (j *Journal) check(ctx context.Context) error {
+// check returns what scorers serve, as Serves does, or an error if the log is broken or
+// claimed by another process.
+func (j *Journal) check(ctx context.Context) (c modellog.Choice, ok bool, err error) {
 	if err := j.lock(ctx); err != nil {
-		return err
+		return c, false, err
 	}
 	defer j.unlock()
 	if j.lost != nil {
-		return j.lost
+		return c, false, j.lost
 	}
-	err := j.Reading(func() error { return j.Log.Check(ctx, j.See(nil)) })
+	err = j.Reading(func() error { return j.Log.Check(ctx, j.See(nil)) })
 	if err == nil {
 		err = j.fenced()
 	}
 	if errors.Is(err, kafkalog.ErrLog) || errors.Is(err, ErrFenced) {
 		j.lost = err
 	}
-	return err
+	if err == nil {
+		c, ok = j.Log.Fold.Serves()
+	}
+	return c, ok, err
 }
 
 // Knows reports whether m belongs to a BATCH of this history, or to one so old that
