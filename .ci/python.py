@@ -5,6 +5,7 @@ usage: python.py BINARY DIRECTORY
 
 import json
 import math
+import os
 import pathlib
 import random
 import subprocess
@@ -120,6 +121,7 @@ def main(binary, directory):
         if len(lines) != len(data) or not largest[0] <= TOLERANCE:
             sys.exit(f"{name}: {len(lines)} rows, and a relative difference of {largest[0]:.2g} at {largest[1]}")
         worst = max(worst, (largest[0], f"{name}, {largest[1]}"))
+    refused(directory)
     for name, options in UNSUPPORTED:
         _, snapshot = fit(binary, directory, name, rows("number", False), options)
         try:
@@ -129,6 +131,32 @@ def main(binary, directory):
             pass
     damaged(snapshot)
     print(f"{len(MODELS)} models, {compared} numbers: largest relative difference {worst[0]:.2g}{' (' + worst[1] + ')' if worst[1] else ''}")
+
+
+def refused(directory):
+    """A mistake in the rows says where it is, and what is wanted, also on the command line."""
+    model = accrete.load(directory / "model.snap")
+    for given, kind, says in [
+        ([{"a": 1}, {"a": "1"}], ValueError, "row 1: a is '1', want a value of type numeric"),
+        ([{}, {"nope": 1}], ValueError, "row 1: nope is not a column"),
+        ([[1]], ValueError, "row 0: it has 1 values, want"),
+        ([1], ValueError, "row 0: it is 1, want a dict"),
+        ({"a": 1}, TypeError, "for one row, use a list of one dict"),
+        ("a", TypeError, "rows are a str, want a list of dicts"),
+    ]:
+        try:
+            model.predict(given)
+            sys.exit(f"{given} is not refused")
+        except kind as e:
+            if says not in str(e):
+                sys.exit(f"{given}: {e}, want {says}")
+    lines = directory / "lines.jsonl"
+    lines.write_text('{"a": 1}\n\nx\n')
+    environment = os.environ | {"PYTHONPATH": str(pathlib.Path(accrete.__file__).parent.parent)}
+    for arguments, says in [([directory / "none.snap", lines], "No such file"), ([directory / "model.snap", lines], f"{lines}:3: "), ([lines, lines], "not a snapshot")]:
+        done = subprocess.run([sys.executable, "-m", "accrete", *arguments], capture_output=True, text=True, env=environment)
+        if done.returncode != 1 or says not in done.stderr or "Traceback" in done.stderr:
+            sys.exit(f"python -m accrete {arguments}: {done.returncode}, {done.stderr}, want {says}")
 
 
 def damaged(snapshot):

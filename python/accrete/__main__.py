@@ -11,10 +11,19 @@ from . import load
 def main(args):
     if len(args) != 2:
         sys.exit("usage: python -m accrete MODEL.snap ROWS.jsonl (- for standard input)")
-    model = load(args[0])
-    with sys.stdin if args[1] == "-" else open(args[1], encoding="utf-8") as f:
-        rows = [json.loads(line) for line in f if line.strip()]
-    p = model.predict(rows)
+    rows = []
+    try:
+        model = load(args[0])
+        with sys.stdin if args[1] == "-" else open(args[1], encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                try:
+                    if line.strip():
+                        rows.append(json.loads(line))
+                except ValueError as e:
+                    raise ValueError(f"{args[1]}:{number}: {e}") from None
+        p = model.predict(rows)
+    except (OSError, ValueError) as e:  # Damaged and Unsupported among them
+        sys.exit(f"accrete: {e}")
     for i in range(len(rows)):
         out = {"prediction": p.labels[i]}
         if p.probabilities is not None:

@@ -187,14 +187,27 @@ class Reader:
     def rows(self, rows):
         """Returns the raw values of rows: a list of dicts, a dict of columns, or an array."""
         if isinstance(rows, dict):
-            values = {name: list(v) for name, v in rows.items()}
+            values = {}
+            for name, v in rows.items():
+                if isinstance(v, (str, bytes, dict)) or not hasattr(v, "__iter__"):
+                    raise TypeError(f"{name} is {v!r}, want a list with the values of a column: for one row, use a list of one dict")
+                values[name] = list(v)
             n = {len(v) for v in values.values()}
             if len(n) > 1:
                 raise ValueError("the columns have different lengths")
             rows = [dict(zip(values, row)) for row in zip(*values.values())]
         if isinstance(rows, np.ndarray) and rows.dtype != object:
             return self._array(rows)
-        return np.array([self.row(r) for r in rows], np.float64).reshape(len(rows), len(self.columns))
+        if not isinstance(rows, (list, tuple, np.ndarray)):
+            raise TypeError(f"rows are a {type(rows).__name__}, want a list of dicts (of a DataFrame: frame.to_dict('records')), a dict of columns, or an array")
+        x = np.empty((len(rows), len(self.columns)))
+        for i, r in enumerate(rows):
+            try:
+                x[i] = self.row(r)
+            except ValueError as e:
+                kind = Unsupported if isinstance(e, Unsupported) else ValueError
+                raise kind(f"row {i}: {e}") from None
+        return x
 
     def _array(self, rows):
         if rows.ndim != 2 or rows.shape[1] != len(self.columns):
@@ -222,8 +235,10 @@ class Reader:
             elif isinstance(r.get("x"), list) and "x" not in self.at and "x.0" not in self.at:
                 r = r["x"]
         if not isinstance(r, dict):
+            if not isinstance(r, (list, tuple, np.ndarray)):
+                raise ValueError(f"it is {r!r}, want a dict, or a list of numbers")
             if len(r) != len(self.columns):
-                raise ValueError(f"a row has {len(r)} values, want {len(self.columns)}")
+                raise ValueError(f"it has {len(r)} values, want {len(self.columns)}")
             r = dict(zip(self.columns, r))
         x = [None] * len(self.columns)
         renamed = {}

@@ -47,7 +47,8 @@ class Snapshot:
         if flags:
             raise Unsupported(f"the snapshot has the flags {flags:#x}")
         require(header <= MAX_HEADER and n <= MAX_SECTIONS and first < n, "the sizes in the preamble are invalid")
-        require(len(data) in (length, serving) and 128 + header + 64 * n + 32 <= serving <= length, f"the file has {len(data)} bytes, and should have {length}")
+        require(128 + header + 64 * n + 32 <= serving <= length, "the sizes in the preamble are invalid")
+        require(len(data) in (length, serving), f"the file has {len(data)} bytes, and should have {length}")
         require(hashlib.sha256(data[: serving - 32]).digest() == data[serving - 32 : serving], "the hash of the serving part is wrong")
         if len(data) == length:
             end = length - 48
