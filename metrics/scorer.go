@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 // Scorer holds the collectors of a scorer.
 type Scorer struct {
 	Step        prometheus.Gauge
-	ModelTime   prometheus.Gauge // Unix seconds
+	ModelTime   prometheus.Gauge // Unix seconds; see Model
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
 	Gap         prometheus.Counter
@@ -32,6 +33,16 @@ type Scorer struct {
 
 	Lag     *Lag
 	Blocked *Blocked
+}
+
+// Model sets the step of the snapshot in use, and when it was written; zero if that is unknown.
+func (s *Scorer) Model(step int64, written time.Time) {
+	s.Step.Set(float64(step))
+	at := math.NaN()
+	if !written.IsZero() {
+		at = float64(written.UnixMilli()) / 1000
+	}
+	s.ModelTime.Set(at)
 }
 
 // Request counts a request for predictions with the status code of its answer.

@@ -74,7 +74,7 @@ func servedAt(before *Served, m *modellog.Manifest, s *snapshot.Snapshot, offset
 		served, err = before.Next(s)
 	}
 	if err == nil {
-		served.Timeline, served.offset = m.Timeline, offset
+		served.Timeline, served.Written, served.offset = m.Timeline, m.Written(), offset
 	}
 	return served, err
 }

@@ -267,9 +267,14 @@ func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("%d scores without a model", n)
 	}
+	began := time.Now()
 	w.learn(t, w.in)
+	learned := time.Now()
 	until("there are scores", func() bool { return count() == 100 })
 	first := s.Model()
+	if at := first.Written; at.Before(began.Truncate(time.Millisecond)) || at.After(learned) {
+		t.Errorf("the snapshot was written at %v, want between %v and %v", at, began, learned)
+	}
 	kafkatest.Fill(t, w.client, w.in, 1, rings(3, 2000, class))
 	w.learn(t, w.in)
 	until("it has switched", func() bool { return s.Model() != first })

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -24,6 +25,7 @@ type Served struct {
 	Seq       int64
 	StateHash snapshot.Hash
 	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
+	Written   time.Time          // when the learner took the snapshot; zero if that is unknown
 
 	offset int64  // of its MANIFEST in the log
 	reads  string // options and schema, as the snapshot has them

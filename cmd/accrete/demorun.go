@@ -138,8 +138,7 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 			m.scores.Add(int64(ev.Scored))
 			s.Scored.Add(float64(ev.Scored))
 		case serve.Switched:
-			s.Step.Set(float64(ev.To.ID.Step))
-			s.ModelTime.SetToCurrentTime()
+			s.Model(ev.To.ID.Step, ev.To.Written)
 		case serve.Damaged:
 			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot")
 		case serve.Retrying:

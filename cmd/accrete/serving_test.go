@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,34 @@ func TestHoldPinAndPromote(t *testing.T) {
 	do(exit.Done, "", "learn", "--to-end")
 	serves(d.Addr, modellog.Hold, steps[2])
 	do(exit.Done, "hold snapshot", "inspect", "--records", "100")
+}
+
+// A scorer that starts serves a model that is as old as its snapshot.
+func TestAgeOfTheModelIsThatOfItsSnapshot(t *testing.T) {
+	r := prometheus.NewRegistry()
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", r), metrics.NewHealth(time.Now))
+	age := func() float64 {
+		t.Helper()
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "accrete_scorer_model_timestamp_seconds" {
+				return f.Metric[0].GetGauge().GetValue()
+			}
+		}
+		t.Fatal("no accrete_scorer_model_timestamp_seconds")
+		return 0
+	}
+	c.event(serve.Switched{To: &serve.Served{Written: time.UnixMilli(1_700_000_000_500)}})
+	if got := age(); got != 1_700_000_000.5 {
+		t.Errorf("it was written at %v, want 1700000000.5", got)
+	}
+	c.event(serve.Switched{To: &serve.Served{}})
+	if got := age(); !math.IsNaN(got) {
+		t.Errorf("an unknown time is %v, want NaN", got)
+	}
 }
 
 // /readyz says why the newest snapshot is not served.

@@ -71,8 +71,7 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Switched:
 		t.model.Green()
 		t.note()
-		t.metrics.Step.Set(float64(ev.To.ID.Step))
-		t.metrics.ModelTime.SetToCurrentTime()
+		t.metrics.Model(ev.To.ID.Step, ev.To.Written)
 		t.now.Step, t.now.Lineage = ev.To.ID.Step, ev.To.ID.Lineage.String()
 		t.now.Models++
 		t.e.Log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")

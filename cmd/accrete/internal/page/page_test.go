@@ -22,6 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -283,5 +284,14 @@ func TestBoardIsBounded(t *testing.T) {
 	}
 	if html, _ := f.get(t, "/"); len(html) > 100<<10 {
 		t.Errorf("the page has %d bytes", len(html))
+	}
+}
+
+// The age of a snapshot is the same on the page of a scorer, which may have started later.
+func TestScorerShowsTheAgeOfTheSnapshot(t *testing.T) {
+	f := newFixture(t, "m")
+	f.board.Scorer(serve.Switched{To: &serve.Served{Written: time.Now().Add(-90*time.Minute - 30*time.Second)}})
+	if html, _ := f.get(t, "/"); !strings.Contains(html, "<td>1 h 30 min ago</td>") {
+		t.Errorf("want a snapshot that is 90 minutes old:\n%s", html)
 	}
 }

@@ -59,7 +59,7 @@ func (b *Board) switched(to *serve.Served) {
 	if b.learner {
 		return
 	}
-	b.snapshots.add(saved{at: b.now(), step: to.ID.Step, hash: to.StateHash.String()})
+	b.snapshots.add(saved{at: to.Written, step: to.ID.Step, hash: to.StateHash.String()})
 	if to.Timeline != nil {
 		b.line = *to.Timeline.Clone()
 	}
