@@ -1,9 +1,11 @@
 package inference
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -26,13 +28,19 @@ type modelMetadata struct {
 	Outputs  []tensorMetadata `json:"outputs"`
 }
 
-// versionsShown is the number of versions that the metadata of a model list.
-const versionsShown = 20
+// versionsShown is the number of versions that the metadata of a model list, as far as the
+// model log can be read within listWithin.
+const (
+	versionsShown = 20
+	listWithin    = 2 * time.Second
+)
 
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Served) {
 	v := modelMetadata{Name: s.nameOf(m), Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
 	if s.Past != nil {
-		steps, _ := s.Past.Steps(r.Context(), versionsShown) // on an error, that of the model alone
+		ctx, cancel := context.WithTimeout(r.Context(), listWithin)
+		steps, _ := s.Past.Steps(ctx, versionsShown) // on an error, that of the model alone
+		cancel()
 		for _, step := range steps {
 			if text := strconv.FormatInt(step, 10); !slices.Contains(v.Versions, text) {
 				v.Versions = append(v.Versions, text)

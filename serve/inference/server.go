@@ -139,7 +139,9 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 	switch {
 	case errors.Is(err, serve.ErrNoVersion):
 		return nil, status(http.StatusNotFound, "%v", err)
-	case err != nil && (ctx.Err() != nil || ingest.Temporary(err)):
+	case err != nil && ctx.Err() != nil:
+		return nil, status(http.StatusServiceUnavailable, "version %.100q of %q could not be read from the model log within %v", v, s.Name, loadWithin)
+	case err != nil && ingest.Temporary(err):
 		return nil, status(http.StatusServiceUnavailable, "version %.100q of %q cannot be read now: %v", v, s.Name, err)
 	case err != nil:
 		return nil, status(http.StatusNotFound, "version %.100q of %q cannot be used: %v", v, s.Name, err)
