@@ -107,6 +107,18 @@ func moved(err error) bool {
 	return Temporary(err)
 }
 
+// lasting returns an error of a connection without its own port: the same trouble has the same
+// text on every connection, so that it can be counted instead of repeated.
+func lasting(err error) error {
+	op, ok := err.(*net.OpError)
+	if !ok || op.Source == nil {
+		return err
+	}
+	same := *op
+	same.Source = nil
+	return &same
+}
+
 // explain turns an error of the transport into one that names a remedy.
 func (c *Client) explain(err error) error {
 	var op *net.OpError
@@ -132,11 +144,11 @@ func (c *Client) explain(err error) error {
 	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
 		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), err)
+		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case strings.Contains(err.Error(), "expecting TLS"):
 		return fmt.Errorf("%w: %s expects TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
 	case Temporary(err):
-		return fmt.Errorf("lost the connection to %s: %w", c.brokers(), err)
+		return fmt.Errorf("lost the connection to %s: %w", c.brokers(), lasting(err))
 	}
 	return err
 }

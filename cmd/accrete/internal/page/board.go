@@ -157,13 +157,20 @@ func (b *Board) lag(scored bool) (records int64) {
 	return records
 }
 
-// note adds an event to the list, or counts it if it repeats the last one.
+// note adds an event to the list, or counts it if it repeats the last one, or one of the
+// warnings that came last: several parts of a program meet the same trouble in turn.
 func (b *Board) note(level, text string) {
 	text = Printable(text, 400)
-	if n := len(b.notes.values); n > 0 && b.notes.values[n-1].text == text {
-		last := &b.notes.values[n-1]
-		last.times, last.at = last.times+1, b.now()
-		return
+	all := b.notes.values
+	for i := len(all) - 1; i >= 0; i-- {
+		if last := all[i]; last.text == text {
+			last.times, last.at = last.times+1, b.now()
+			b.notes.values = append(slices.Delete(all, i, i+1), last)
+			return
+		}
+		if level != "warning" || all[i].level != level {
+			break
+		}
 	}
 	b.notes.add(note{at: b.now(), level: level, text: text, times: 1})
 }

@@ -295,3 +295,23 @@ func TestScorerShowsTheAgeOfTheSnapshot(t *testing.T) {
 		t.Errorf("want a snapshot that is 90 minutes old:\n%s", html)
 	}
 }
+
+// Warnings that come again and again, of several parts of a program in turn, do not displace
+// the other events.
+func TestRepeatedWarningsAreCounted(t *testing.T) {
+	f := newFixture(t, "m")
+	f.event(event.Paused{Why: &modellog.Pause{Bad: 600, Of: 1000, Reason: "no label"}})
+	for range 20 {
+		f.board.Scorer(serve.Retrying{Err: errors.New("no broker")})
+		f.event(event.Retrying{Err: errors.New("no broker")})
+	}
+	html, _ := f.get(t, "/")
+	for _, want := range []string{"paused: 600 of the last 1000", "scorer: retrying: no broker", "20 times"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("want %q:\n%s", want, html)
+		}
+	}
+	if n := strings.Count(html, "retrying: no broker"); n != 2 {
+		t.Errorf("%d warnings, want 2", n)
+	}
+}

@@ -1,0 +1,31 @@
+package ingest
+
+import (
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The same trouble has the same text on every connection, so that logs and pages count it
+// instead of repeating it.
+func TestErrorsDoNotNameTheOwnPort(t *testing.T) {
+	c, err := New(Config{Brokers: []string{"127.0.0.1:9"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, cause := range []error{os.ErrDeadlineExceeded, syscall.ECONNRESET} {
+		var texts [2]string
+		for i := range texts {
+			texts[i] = c.explain(&net.OpError{
+				Op: "read", Net: "tcp", Err: cause,
+				Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 50000 + i}, Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9},
+			}).Error()
+		}
+		if texts[0] != texts[1] || !strings.Contains(texts[0], "127.0.0.1:9: "+cause.Error()) {
+			t.Errorf("%q and %q, want the same, with the broker and %v", texts[0], texts[1], cause)
+		}
+	}
+}
