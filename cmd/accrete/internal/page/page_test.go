@@ -310,7 +310,7 @@ func TestRepeatedWarningsAreCounted(t *testing.T) {
 		f.event(event.Retrying{Err: errors.New("no broker")})
 	}
 	html, _ := f.get(t, "/")
-	for _, want := range []string{"paused: 600 of the last 1000", "scorer: retrying: no broker", "20 times"} {
+	for _, want := range []string{"paused: 600 of the last 1000", "no label; fix the cause, then run accrete resume", "scorer: retrying: no broker", "20 times"} {
 		if !strings.Contains(html, want) {
 			t.Errorf("want %q:\n%s", want, html)
 		}

@@ -148,11 +148,12 @@ func (w *Watch) Event(ev event.Event) {
 		m.Gap.Add(float64(ev.To - ev.From))
 		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("gap: input was deleted before it was learned, continuing after it")
 	case event.Paused:
-		w.input.Red("paused: " + ev.Why.Why())
 		if ev.Why.Columns != nil {
+			w.input.Red("paused: " + ev.Why.Why() + "; run accrete resume to learn without them")
 			w.log.Error().Strs("fields", ev.Why.Columns.New).Strs("gone", ev.Why.Columns.Gone).Msg("paused because the columns of the records have changed (input.on_change): run accrete resume to learn without them, or start a model with other columns beside this one")
 			break
 		}
+		w.input.Red("paused: " + ev.Why.Why() + "; fix the cause, then run accrete resume")
 		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("paused because too much of the input is invalid: inspect the quarantine topic, fix the cause, then run accrete resume")
 	case event.Resumed:
 		w.input.Green()
