@@ -18,6 +18,7 @@ import (
 // batches.
 type Codec int8
 
+// The codecs.
 const (
 	None Codec = iota
 	Gzip

@@ -38,6 +38,7 @@ type partition struct {
 	index int
 }
 
+// Producer returns a Producer, which gets its id with the first batch.
 func (c *Client) Producer() *Producer {
 	return &Producer{client: c, id: -1}
 }

@@ -21,6 +21,7 @@ func (r *Record) Size() int {
 	return batchHeader + varintSize(int64(n)) + n
 }
 
+// Header is a header of a record. A record may have several with the same Key.
 type Header struct {
 	Key   string
 	Value []byte

@@ -52,6 +52,7 @@ const (
 	// of the reference, unless another is configured.
 	BlockRows = 500
 
+	// MinBlockRows and MaxBlockRows bound the rows that can be configured.
 	MinBlockRows = 250
 	MaxBlockRows = 100_000
 
