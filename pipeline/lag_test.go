@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +39,38 @@ func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
 		l, _ := learntest.Last[event.Lag](ev)
 		return l.Next == 152 && l.Stable == 152 && l.End == 152
 	})
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A learner that is paused has a lag, which grows: what was read ahead is not learned.
+func TestLagOfAPausedLearner(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, slices.Repeat([]string{`{"other":"schema"}`}, 2000))
+	cfg, ev := learntest.Config(c, "m", in)
+	cfg.ToEnd = false
+	has := func(next, end int64) func() bool {
+		return func() bool {
+			l, ok := learntest.Last[event.Lag](ev)
+			return ok && l.Next == next && l.End == end
+		}
+	}
+	check := func(what string, end int64) {
+		t.Helper()
+		eventually(t, what, func() bool { _, ok := learntest.Last[event.Paused](ev); return ok })
+		p, _ := learntest.Last[event.Paused](ev)
+		kafkatest.Fill(t, c, in, 1, slices.Repeat([]string{`{"other":"schema"}`}, 50))
+		eventually(t, what+": a lag that has grown", has(p.Why.Bad, end))
+	}
+	stop, _ := start(t, cfg)
+	check("it pauses", 2050)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	ev.Reset()
+	stop, _ = start(t, cfg)
+	check("it has paused after a restart", 2100)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -46,10 +46,10 @@ func (s *Source) from(f *feed, sp *Span, most int) int {
 	sp.Records = AppendCopies(sp.Records, f.fetch.Records[:n])
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {
-		f.taken = f.fetch.Next // after offsets that a read_committed reader does not get
+		f.take(f.fetch.Next) // after offsets that a read_committed reader does not get
 		s.usedUp(f)
 	} else {
-		f.taken = sp.Records[len(sp.Records)-1].Offset + 1
+		f.take(sp.Records[len(sp.Records)-1].Offset + 1)
 	}
 	sp.To = f.taken
 	return n

@@ -1,11 +1,15 @@
 package input
 
-import "github.com/accrete-ml/accrete/ingest"
+import (
+	"sync/atomic"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
 
 // feed is what has arrived of one input and was not taken yet.
 type feed struct {
 	in    *Partition
-	taken int64 // first offset not taken
+	taken int64 // first offset not taken; set by take
 	fetch ingest.Fetched
 	gap   bool           // fetch has no records because they are lost
 	more  chan struct{}  // signals the fetcher that fetch is used up
@@ -13,10 +17,20 @@ type feed struct {
 	idle  bool           // the input was at its end when fetch was empty
 	first int64          // time of the first record of fetch, if timed; see Source.Align
 	timed bool
+
+	reached *atomic.Int64 // taken, for the fetcher
 }
 
 func newFeed(in *Partition, reads *ingest.Budget) feed {
-	return feed{in: in, taken: in.Next, more: make(chan struct{}, 1), reads: reads}
+	f := feed{in: in, more: make(chan struct{}, 1), reads: reads, reached: new(atomic.Int64)}
+	f.take(in.Next)
+	return f
+}
+
+// take says that everything before an offset is taken.
+func (f *feed) take(next int64) {
+	f.taken = next
+	f.reached.Store(next)
 }
 
 func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.gap }

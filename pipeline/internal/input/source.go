@@ -99,7 +99,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 			return
 		case got.Next == offset:
 			f.reads.Release(got.Held)
-			s.report(lag(in, offset, &got))
+			s.report(lag(in, f.reached.Load(), &got)) // what was read ahead is not learned yet
 			if s.at != nil && !idle && offset >= got.End {
 				if idle = true; !s.arrive(ctx, arrival{feed: i, idle: true}) {
 					return
@@ -118,6 +118,9 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 				return
 			}
 			if !first {
+				if got.HighWatermark > 0 {
+					s.report(lag(in, f.reached.Load(), &got)) // also of a learner that is paused, and takes nothing
+				}
 				select {
 				case <-more:
 				case <-ctx.Done():
@@ -197,7 +200,8 @@ func (s *Source) gap() *Gap {
 		f := &s.feeds[i]
 		if f.gap && f.fetch.Next > f.taken {
 			g := &Gap{f.in, f.taken, f.fetch.Next}
-			f.taken, f.gap = f.fetch.Next, false
+			f.take(f.fetch.Next)
+			f.gap = false
 			s.usedUp(f)
 			return g
 		}
