@@ -129,7 +129,7 @@ func (f *Follower) open(ctx context.Context) error {
 		return f.broken.err
 	}
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return fmt.Errorf("no learner of this model has run yet: %w", err)
+		return fmt.Errorf("no learner of this model has run yet (%w %s): start one, or correct the name of the model", ingest.ErrUnknownTopic, f.config.Topic)
 	}
 	if err != nil {
 		return err
