@@ -319,3 +319,14 @@ func TestRepeatedWarningsAreCounted(t *testing.T) {
 		t.Errorf("%d warnings, want 2", n)
 	}
 }
+
+// The weights of the members and what the stacks have make 1.
+func TestPageShowsTheShareOfTheStacks(t *testing.T) {
+	f := newFixture(t, "m")
+	p := progress(1000, 0.1)
+	p.Mixture = &learner.MixtureScores{Members: []learner.MemberScore{{Name: "newton", Weight: 0.75, Scorer: 1}}, Stacked: 0.25}
+	f.event(event.Learned{Progress: p})
+	if html, _ := f.get(t, "/"); !strings.Contains(html, "the rest of the weight in the learner, 0.2500, is that of the stacks") {
+		t.Errorf("want the share of the stacks:\n%s", html)
+	}
+}

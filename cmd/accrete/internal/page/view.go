@@ -26,6 +26,7 @@ type view struct {
 	Partitions []partitionRow
 	Snapshots  []snapshotRow
 	Members    []memberRow
+	Stacked    string // share of the predictions of the learner that no member has
 	Inputs     *inputsView
 	Serving    *servingView
 	Columns    *importanceView
@@ -150,6 +151,9 @@ func (b *Board) lists(v *view, now time.Time) {
 	if x := b.progress.Mixture; x != nil {
 		for _, m := range x.Members {
 			v.Members = append(v.Members, memberRow{m.Name, figure(m.Weight), figure(m.Scorer), figure(m.Recent.Error)})
+		}
+		if x.Stacked > 0 {
+			v.Stacked = figure(x.Stacked)
 		}
 	}
 	v.BadCount = b.counts.quarantined + b.counts.scorerQuarantined
