@@ -49,7 +49,7 @@ func (l *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	c, err := config.Load(l.Sources(e))
 	if err == nil {
-		_, err = setup.KernelMetric(c)
+		err = setup.Check(c)
 	}
 	var problems config.Problems
 	if errors.As(err, &problems) {

@@ -115,7 +115,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, err
 	}
-	return decode.Config{
+	d := decode.Config{
 		Format:     c.Input.Format,
 		Reader:     reader,
 		Framed:     !c.Input.Registry.Of().Empty(),
@@ -139,5 +139,25 @@ func Decode(c *config.Config) (decode.Config, error) {
 		MaxClasses: c.Input.MaxClasses,
 		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
-	}, nil
+	}
+	if _, err := decode.New(d, decode.Schema{}); err != nil {
+		return decode.Config{}, exit.Refuse(err)
+	}
+	return d, nil
+}
+
+// Check returns an error if a learner would refuse the options of c when it starts.
+func Check(c *config.Config) error {
+	d, err := Decode(c)
+	if err != nil {
+		return err
+	}
+	l, err := learnerOf(c, &d)
+	if err != nil {
+		return err
+	}
+	if _, err := l.Effective(); err != nil {
+		return exit.Refuse(err)
+	}
+	return nil
 }
