@@ -132,6 +132,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		return w.Ended(err)
 	}
 	progress.Done()
+	w.Stopped()
 	r := w.Current()
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
 }

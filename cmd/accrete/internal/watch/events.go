@@ -153,6 +153,9 @@ func (w *Watch) learned(ev event.Learned) {
 		m.Tables.Add(nil, &ev.Tables[i].Status, ev.Tables[i].Lag, ev.Tables[i].WithoutRow)
 	}
 	w.progress(ev.Progress)
+	if ev.Late == nil && w.now.Examples == 0 && w.never.observe(ev.Counts.Predicted) {
+		w.unlabelled()
+	}
 	w.drifted(ev.Progress)
 	if ev.Missing != nil {
 		m.Missing(func(yield func(string, float64) bool) {

@@ -35,3 +35,36 @@ func (l *labelled) observe(learned, predicted int64, now time.Time) (reason stri
 	}
 	return fmt.Sprintf("no labels for %v: %d records were predicted since, and nothing was learned", silence.Truncate(time.Second), l.unlabelled)
 }
+
+// never counts the records of a model that has not had a label yet.
+type never struct {
+	records int64
+	said    bool
+}
+
+// manyUnlabelled is how many records without a label a new model may have before that is logged.
+const manyUnlabelled = 1000
+
+// observe takes in records without a label and reports whether to log them now, which is once.
+func (n *never) observe(records int64) bool {
+	n.records += records
+	if n.said || n.records < manyUnlabelled {
+		return false
+	}
+	n.said = true
+	return true
+}
+
+// Stopped logs at the end of a run that no record has had a label, unless that has been logged.
+func (w *Watch) Stopped() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now.Examples == 0 && w.never.records > 0 && !w.never.said {
+		w.unlabelled()
+	}
+}
+
+// unlabelled logs that a model learns nothing, as with a misspelt input.label.
+func (w *Watch) unlabelled() {
+	w.log.Warn().Int64("records", w.never.records).Msg("no record has had a label yet, so nothing was learned: check input.label")
+}

@@ -1,8 +1,18 @@
 package watch
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 // If labels have arrived every second, their absence is reported after 25 s; if they have
@@ -39,6 +49,38 @@ func TestLabelsThatEndAreReported(t *testing.T) {
 		}
 		if got := l.observe(1, 0, now); got != "" {
 			t.Errorf("labels again: %s", got)
+		}
+	}
+}
+
+// A model that has never had a label, as with a misspelt input.label, is warned of once: after
+// 1,000 records, or at the end of a shorter run. One that waits for late labels is not.
+func TestRecordsWithoutAnyLabelAreWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		batches int
+		before  int64 // examples
+		late    *join.Status
+		want    string
+	}{
+		{"many records", 30, 0, nil, `"records":1000`},
+		{"a short run", 2, 0, nil, `"records":200`},
+		{"no records", 0, 0, nil, ""},
+		{"a model that has learned", 30, 5, nil, ""},
+		{"late labels", 30, 0, &join.Status{}, ""},
+	} {
+		var b bytes.Buffer
+		w := New("m", zerolog.New(&b), prometheus.NewRegistry(), metrics.NewHealth(time.Now))
+		progress := learner.Progress{Examples: c.before}
+		w.Event(event.Replayed{Progress: progress})
+		for range c.batches {
+			learned := event.Learned{Progress: progress, Late: c.late}
+			learned.Counts.Predicted = 100
+			w.Event(learned)
+		}
+		w.Stopped()
+		if got := strings.Count(b.String(), "check input.label"); got != min(1, len(c.want)) || !strings.Contains(b.String(), c.want) {
+			t.Errorf("%s: logged %q, want %q once", c.name, b.String(), c.want)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type Watch struct {
 	shift   lastShift
 
 	labelled labelled
+	never    never
 }
 
 // startPoint is a point in time and the number of examples learned by then.
