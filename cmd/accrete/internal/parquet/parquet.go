@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -48,16 +49,32 @@ func Open(path string) (l *Lines, err error) {
 		return nil, err
 	}
 	l = &Lines{file: f, buffer: make([]parquet.Row, rowsAtOnce)}
+	if err := whole(f, info.Size()); err != nil {
+		return nil, err
+	}
 	err = guarded(func() error {
 		file, err := parquet.OpenFile(f, info.Size(), parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 		if err != nil {
 			return err
 		}
-		l.groups = file.RowGroups()
+		// Writers such as PyArrow give a table without rows a group without pages of values.
+		l.groups = slices.DeleteFunc(slices.Clone(file.RowGroups()), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
 		l.columns, err = columnsOf(file)
 		return err
 	})
 	return l, err
+}
+
+// whole returns an error if a file does not end as one of Parquet does.
+func whole(f io.ReaderAt, size int64) error {
+	tail := make([]byte, min(size, int64(len(Magic))))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if string(tail) != Magic || size < 2*int64(len(Magic)) {
+		return fmt.Errorf("it does not end as a Parquet file does, with %s: it is truncated", Magic)
+	}
+	return nil
 }
 
 // guarded calls f, and returns as an error what the library panics with for a damaged file.

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -92,9 +93,22 @@ func TestDamagedFiles(t *testing.T) {
 			b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
 		}
 		read(store(t, b))
-		if _, err := read(store(t, whole[:rng.IntN(len(whole))])); err == nil {
-			t.Fatal("a file without its end is read")
+		if _, err := read(store(t, whole[:rng.IntN(len(whole))])); err == nil || !strings.Contains(err.Error(), "it is truncated") {
+			t.Fatalf("a file without its end: %v", err)
 		}
+	}
+}
+
+// PyArrow 26 wrote pyarrow.table({"y": ["a"]})[:0]: a row group without rows, whose column has a
+// dictionary and no other page.
+func TestATableWithoutRows(t *testing.T) {
+	const file = "UEFSMRUEFQAVAkwVABUAEgAAABUEGSw1ABgGc2NoZW1hFQIAFQwlAhgBeSUATBwAAAAWABkcGRwmABwVDBklAAYZGAF5FQIWABYcFh4mACYIKRwVBBUAFQIAAAAWHBYAJggWHgAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjYuMC4xGRwcAAAAegAAAFBBUjE="
+	b, err := base64.StdEncoding.DecodeString(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(store(t, b)); err != nil || got != "" {
+		t.Errorf("%q, %v, want no row", got, err)
 	}
 }
 
