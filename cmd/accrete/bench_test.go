@@ -105,6 +105,17 @@ func TestBenchFinishesTheSetsThatItCanRead(t *testing.T) {
 	if code, stdout, _ := bench("--label", "price"); code != exit.Done || !strings.HasPrefix(stdout, "a: regression") {
 		t.Errorf("with --label: exit code %d\n%s", code, stdout)
 	}
+	for name, want := range map[string]string{"empty": "e.stream.csv is empty\"", "x,y\n": "e.stream.csv has no labelled row\"", "x,y\n1,\n2,\n": "e.stream.csv has no labelled row\""} {
+		if err := os.WriteFile(filepath.Join(dir, "e.stream.csv"), []byte(strings.TrimPrefix(name, "empty")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, stdout, stderr := bench("--sets", "b,e"); code != exit.Failed || !strings.HasPrefix(stdout, "b: ") || strings.Contains(stdout, "e: ") || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d\n%s%s", name, code, stdout, stderr)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "e.stream.csv")); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "sets.csv"), []byte("set,label\na,price\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

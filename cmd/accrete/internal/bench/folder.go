@@ -53,7 +53,7 @@ func (c *Command) folder() (*folder, error) {
 		if len(c.Sets) > 0 {
 			return nil, exit.Usage("%s", c.missing(c.Sets[0]))
 		}
-		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and no .libsvm", c.Dir)
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and none of these with .libsvm, .parquet or .avro", c.Dir)
 	}
 	if err := f.describe(); err != nil {
 		return nil, err
@@ -136,10 +136,15 @@ func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file 
 			return nil, c, errors.Join(fmt.Errorf("%w: it has no column %s with times", errUnfit, c.Time), without.Close())
 		}
 	}
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w, or name it in %s", err, filepath.Join(f.dir, descriptionFile))
+	return file, c, f.nameable(err)
+}
+
+// nameable adds to an error that asks for the label where a folder can name it.
+func (f *folder) nameable(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "--label") {
+		return err
 	}
-	return file, c, err
+	return fmt.Errorf("%w, or name it in %s", err, filepath.Join(f.dir, descriptionFile))
 }
 
 // each calls use with one data set after the other. A set that cannot be read is skipped

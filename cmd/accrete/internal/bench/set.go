@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -42,7 +43,10 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 	}
 	defer file.Close()
 	if s.rows, err = files.ReadFirst(file, f.rows); err != nil {
-		return nil, err
+		return nil, f.nameable(err)
+	}
+	if !slices.ContainsFunc(s.rows, func(r decode.Row) bool { return r.Label.Task != learner.Auto }) {
+		return nil, fmt.Errorf("%s has no labelled row", path)
 	}
 	s.task, _ = file.Task()
 	s.schema = file.Schema()
