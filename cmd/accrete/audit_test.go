@@ -75,6 +75,7 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 			t.Errorf("%s: verified %+v, want state %s", from, v, want)
 		}
 		accrete(exit.Refused, "began with", "verify", "-c", "config.yaml", "--from", "new.csv")
+		accrete(exit.Done, ", decoder 1\nhistory  ", "inspect", "-c", "config.yaml")
 		accrete(exit.Done, "begins with", "inspect", "-c", "config.yaml", "--records", "100")
 	}
 	for line := range strings.Lines(accrete(exit.Done, "", "predict", "new.csv", "--model", "old.snap", "--explain")) {

@@ -83,8 +83,8 @@ func (l *ledger) begin(g *Genesis) (void string) {
 		return "duplicate genesis"
 	case l.base.start.Offset > 0 || l.seq > 0 || len(l.kept) > 0:
 		return fmt.Sprintf("genesis after the first decision, the last seq is %d", l.seq)
-	case g.Versions != l.claim.known():
-		return fmt.Sprintf("it states %v, its claim %v", g.Versions, l.claim.known())
+	case g.Versions != l.claim.Known():
+		return fmt.Sprintf("it states %v, its claim %v", g.Versions, l.claim.Known())
 	case g.TopicID != l.origin.TopicID:
 		return fmt.Sprintf("it belongs to a log in topic id %v, but this topic has id %v", g.TopicID, l.origin.TopicID)
 	}
@@ -129,7 +129,7 @@ func (l *ledger) decide(offset int64, r Record) (void string) {
 	if u, ok := r.(*Upgrade); ok {
 		versions = u.Versions
 	}
-	if have := l.claim.known(); have != versions {
+	if have := l.claim.Known(); have != versions {
 		return l.breaks("%s was decided with %v, but %v is in effect: an UPGRADE record is missing", name, have, versions)
 	}
 	l.origin.Versions = versions
@@ -158,8 +158,8 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 		return fmt.Sprintf("there is no seq %d to roll back to", r.ToSeq)
 	case to.chain != r.ToChain:
 		return fmt.Sprintf("seq %d has chain %v, not %v", r.ToSeq, to.chain, r.ToChain)
-	case to.origin.Versions != l.claim.known():
-		return fmt.Sprintf("written with %v, but from seq %d on %v is in effect", l.claim.known(), r.ToSeq, to.origin.Versions)
+	case to.origin.Versions != l.claim.Known():
+		return fmt.Sprintf("written with %v, but from seq %d on %v is in effect", l.claim.Known(), r.ToSeq, to.origin.Versions)
 	}
 	l.forget(r.ToSeq)
 	l.abandoned = slices.DeleteFunc(l.abandoned, func(a Abandoned) bool { return a.From > r.ToSeq })

@@ -18,8 +18,8 @@ func (v Versions) String() string {
 	return fmt.Sprintf("arithmetic %d, decoder %d", v.Arithmetic, v.Decoder)
 }
 
-// known returns v with the versions that the first release omitted.
-func (v Versions) known() Versions { return Versions{max(v.Arithmetic, 1), max(v.Decoder, 1)} }
+// Known returns v with the versions that the first release omitted.
+func (v Versions) Known() Versions { return Versions{max(v.Arithmetic, 1), max(v.Decoder, 1)} }
 
 // Genesis begins a log, directly after its first CLAIM: it contains the id of the
 // topic and the start of the seqs. It counts only once, and only before the first

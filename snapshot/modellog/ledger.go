@@ -56,7 +56,7 @@ type point struct {
 
 // newLedger returns the knowledge before the first record.
 func newLedger(keep int) *ledger {
-	first := Origin{Versions: Versions{}.known()}
+	first := Origin{Versions: Versions{}.Known()}
 	return &ledger{keep: keep, remember: math.MaxInt64, origin: first, base: point{origin: first}}
 }
 
@@ -230,7 +230,7 @@ func (p point) differs(m *Manifest) string {
 	if p.chain != m.Chain || p.start != m.Start {
 		return fmt.Sprintf("seq %d has another position or chain", m.Seq)
 	}
-	said := Origin{Versions: Versions{}.known()}
+	said := Origin{Versions: Versions{}.Known()}
 	if m.Genesis != nil {
 		said = *m.Genesis
 	}

@@ -261,8 +261,11 @@ func (c *Config) String() string { return fmt.Sprintf("%.8s, %d bytes", c.Hash, 
 
 func (b *Batch) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "seq %d:", b.Seq)
-	for _, r := range b.Ranges {
+	fmt.Fprintf(&s, "seq %d", b.Seq)
+	for i, r := range b.Ranges { // none in a BATCH of changes of tables alone
+		if i == 0 {
+			s.WriteByte(':')
+		}
 		fmt.Fprintf(&s, " %s-%d [%d, %d)", r.Topic, r.Partition, r.From, r.To)
 	}
 	fmt.Fprintf(&s, ", learned %d, predicted %d, quarantined %d, skipped %d",

@@ -226,10 +226,10 @@ func (r *reference) decide(x Record) bool {
 	switch x := x.(type) {
 	case *Genesis:
 		_, at := last[*Genesis](r)
-		return at < 0 && now.at < 0 && len(r.snapshots()) == 0 && x.Versions == claim.known() && x.TopicID == topic
+		return at < 0 && now.at < 0 && len(r.snapshots()) == 0 && x.Versions == claim.Known() && x.TopicID == topic
 	case *Rollback:
 		to := find(x.ToSeq)
-		return x.Seq > r.used() && x.Chain == NextChain(now.chain, x) && to != nil && to.chain == x.ToChain && to.versions == claim.known()
+		return x.Seq > r.used() && x.Chain == NextChain(now.chain, x) && to != nil && to.chain == x.ToChain && to.versions == claim.Known()
 	case *Released:
 		return x.Seq <= now.seq
 	case *Pause:
@@ -261,7 +261,7 @@ func (r *reference) decide(x Record) bool {
 		r.broken = p != nil && p.chain != d.chain
 		return false
 	}
-	r.broken = d.seq != now.seq+1 || d.chain != NextChain(now.chain, x) || versions != claim.known()
+	r.broken = d.seq != now.seq+1 || d.chain != NextChain(now.chain, x) || versions != claim.Known()
 	return !r.broken
 }
 
@@ -363,7 +363,7 @@ func (a *author) fresh() Record {
 	case k < 41:
 		return chained(a.f, adoption())
 	case k < 45:
-		return chained(a.f, &Upgrade{Versions: a.f.Claim().known()})
+		return chained(a.f, &Upgrade{Versions: a.f.Claim().Known()})
 	case k < 52:
 		return chained(a.f, &Rollback{ToSeq: max(0, seq())})
 	case k < 56:

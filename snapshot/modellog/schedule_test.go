@@ -343,7 +343,7 @@ func (s *schedule) propose(w *writer) {
 // turns appends the records that a writer needs before it learns: a GENESIS, a
 // ROLLBACK, or an UPGRADE to its own versions.
 func (s *schedule) turns(w *writer) (sent bool) {
-	l, have := w.fold.ledger, w.fold.Claim().known()
+	l, have := w.fold.ledger, w.fold.Claim().Known()
 	if w.back >= 0 {
 		to := w.back
 		chain, ok := w.fold.ChainAt(to)
