@@ -56,6 +56,12 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
+	if !testing.Short() { // the log may be about to get its first snapshot, for which commands wait ten seconds
+		if err := client.Create(t.Context(), model+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "-1"}); err != nil {
+			t.Fatal(err)
+		}
+		lint(exit.Done, []string{"ok       model log " + model + ".log: retention unlimited", "sampled  300 of the oldest records"})
+	}
 
 	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
 		t.Fatal(stderr)

@@ -30,20 +30,25 @@ func NewestModel(ctx context.Context, e *env.Env, c *config.Config, client *inge
 	f := serve.NewFollower(client, log, key, func(id string, err error) {
 		e.Log.Warn().Str("snapshot", id).Err(err).Msg("unusable snapshot, using the one before it")
 	})
-	within, cancel := context.WithTimeout(ctx, snapshotWithin)
+	read := false // the log, up to its end
+	f.Polled = func() { read = true }
+	within, cancel := context.WithCancel(ctx) // not a deadline, which would look like that of a request
 	defer cancel()
+	defer time.AfterFunc(snapshotWithin, cancel).Stop()
 	for wait := new(ingest.Backoff); ; {
 		s, err = f.Next(within)
 		switch {
-		case err == nil, ctx.Err() != nil, errors.Is(err, ingest.ErrUnknownTopic), errors.Is(err, ingest.ErrUnreachable):
+		case err == nil, ctx.Err() != nil, errors.Is(err, ingest.ErrUnknownTopic):
 			return s, err
-		case within.Err() != nil:
+		case within.Err() != nil && read:
 			return nil, fmt.Errorf("%s has %w", log, ErrNoSnapshot)
+		case within.Err() != nil:
+			return nil, fmt.Errorf("%w that lets %s be read within %v", ingest.ErrUnreachable, log, snapshotWithin)
+		case errors.Is(err, ingest.ErrUnreachable):
+			return nil, err
 		case !ingest.Temporary(err):
 			return nil, err
 		}
-		if wait.Pause(within, err) != nil {
-			return nil, fmt.Errorf("%s has %w", log, ErrNoSnapshot)
-		}
+		wait.Pause(within, err)
 	}
 }
