@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +70,10 @@ func TestTLSRefusedOrBroken(t *testing.T) {
 			_, err = k.Topic(within(t, time.Minute), "t")
 			if errors.Is(err, ErrDenied) != c.refused || Temporary(err) == c.refused {
 				t.Errorf("refused %v, temporary %v: %v", errors.Is(err, ErrDenied), Temporary(err), err)
+			}
+			// A broker without TLS closes the connection.
+			if c.name == "closed in the handshake" && !strings.Contains(err.Error(), "check security.protocol") {
+				t.Errorf("the error does not name the option: %v", err)
 			}
 		})
 	}
