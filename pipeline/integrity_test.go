@@ -153,6 +153,21 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 	}
 }
 
+func TestALogThatAcceptsNoSnapshotSaysWhatToDo(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+	cfg, _ := learntest.Config(c, "m", in)
+	small := map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "8192"}
+	if err := c.Create(t.Context(), model.LogTopic(cfg.Model), 1, small); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(t.Context(), cfg)
+	if err == nil {
+		err = l.Run(t.Context())
+	}
+	learntest.Wants(t, err, ingest.ErrTooLarge, "snapshot.chunk")
+}
+
 func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")

@@ -56,6 +56,11 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
+	small := map[string]string{"retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "100000"}
+	if err := client.Create(t.Context(), model+"2.log", 1, small); err != nil {
+		t.Fatal(err)
+	}
+	lint(exit.Refused, []string{"problem  model log " + model + "2.log may not accept snapshots: set max.message.bytes to at least 720896 (it is 100000)"}, "--set", "model="+model+"2")
 	if !testing.Short() { // the log may be about to get its first snapshot, for which commands wait ten seconds
 		if err := client.Create(t.Context(), model+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "-1"}); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -82,6 +83,9 @@ func (j *Journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Rec
 		}
 		j.Log.Recheck()
 		if err != nil {
+			if errors.Is(err, ingest.ErrTooLarge) {
+				return fmt.Errorf("%w: set it to at least %d with kafka-configs, or reduce snapshot.chunk", err, ingest.DefaultMaxMessageBytes)
+			}
 			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
 				return err
 			}

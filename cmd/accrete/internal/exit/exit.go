@@ -50,6 +50,7 @@ var Exits = []struct {
 	{ingest.ErrUnreachable, Later},
 	{ingest.ErrUnknownTopic, Refused},
 	{ingest.ErrDenied, Refused},
+	{ingest.ErrTooLarge, Refused},
 	{pipeline.ErrFenced, Fenced}, // if restarted, it would take the model over again
 	{pipeline.ErrHung, Later},
 	{pipeline.ErrUndrained, Later},

@@ -164,7 +164,10 @@ func (o *cluster) output(ctx context.Context, name string) error {
 	return o.say("ok", "topic %s: %d partitions, retention %s", name, t.Partitions, retention(t.RetentionMs))
 }
 
-// log checks that the model log keeps its records.
+// chunkOverhead bounds the bytes that a record of the model log has beside a chunk of a snapshot.
+const chunkOverhead = 4 << 10
+
+// log checks that the model log accepts its records and keeps them.
 func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
 	if t.Hidden != nil {
 		return o.problem(ctx, t.Hidden)
@@ -177,6 +180,9 @@ func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
 		if got, ok := config[name]; ok && got != want {
 			return o.say("problem", "model log %s would delete its records: set %s=%s (it is %s)", t.Name, name, want, got)
 		}
+	}
+	if least := int(o.c.Snapshot.Chunk) + chunkOverhead; t.MaxMessageBytes < least {
+		return o.say("problem", "model log %s may not accept snapshots: set max.message.bytes to at least %d (it is %d), or reduce snapshot.chunk (%v)", t.Name, least, t.MaxMessageBytes, o.c.Snapshot.Chunk)
 	}
 	return o.say("ok", "model log %s: retention unlimited", t.Name)
 }
