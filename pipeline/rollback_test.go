@@ -226,3 +226,30 @@ func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
 		t.Errorf("after that: %v", err)
 	}
 }
+
+// A learner that is rolled back further than it remembers does not know who did it.
+func TestALearnerIsRolledBackFurtherThanItRemembers(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := learntest.Rings(3000)
+	cfg, ev := learntest.Config(c, "m", in)
+	cfg.Keep = 1
+	var first time.Time
+	for from := 0; from < 3000; from += 1000 {
+		kafkatest.Fill(t, c, in, 1, values[from:from+1000])
+		learnAll(t, cfg)
+		if from == 0 {
+			first = time.Now()
+			time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
+		}
+	}
+	cfg.ToEnd = false
+	before := learned(ev)
+	_, ended := start(t, cfg)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	eventually(t, "it learns", func() bool { return learned(ev) > before })
+	if _, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Before: first.Add(time.Millisecond)}); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	learntest.Wants(t, ends(t, ended), ErrFenced, "rolled it back")
+}

@@ -236,6 +236,9 @@ func (j *Journal) fenced() error {
 	if now.Owner == j.Owner || planted.Fault("owner") && now.Epoch == j.Owner.Epoch {
 		return nil
 	}
+	if now.Epoch == 0 { // forgotten with a ROLLBACK to before what the fold remembers
+		return fmt.Errorf("%w: another process has claimed the model %q after this learner (epoch %d) and rolled it back", ErrFenced, j.Topic, j.Owner.Epoch)
+	}
 	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) after this learner (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.Topic, now.Epoch, j.Owner.Epoch)
 }
 
