@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/avro/ocf"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
@@ -92,6 +93,29 @@ func TestFilesOfTables(t *testing.T) {
 	for _, path := range []string{table, blocks} {
 		if _, err := files.Open(t.Context(), e, path, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {
 			t.Errorf("%s as CSV: %v", path, err)
+		}
+	}
+}
+
+// The error about a snapshot file that is cut off names it, whichever command reads it.
+func TestASnapshotThatIsCutOffIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	rows, whole, cut := filepath.Join(dir, "a.csv"), filepath.Join(dir, "whole.snap"), filepath.Join(dir, "cut.snap")
+	if err := os.WriteFile(rows, []byte("x,y\n1,2.5\n2,3.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fitted(t, rows, "--save", whole)
+	b, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut, b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"inspect", cut}, {"inspect", whole, "--diff", cut}, {"predict", rows, "--model", cut}} {
+		code, _, stderr := call(t, nil, args...)
+		if code != exit.Refused || !strings.HasPrefix(stderr, "accrete: "+cut+": truncated") {
+			t.Errorf("%v: exit code %d, said %s", args, code, stderr)
 		}
 	}
 }

@@ -87,6 +87,12 @@ func TestCompareNamesWhatDiffers(t *testing.T) {
 	if len(s.Alarms) != 1 || s.Alarms[0].Row <= 3000 || s.Alarms[0].Row > 5000 || strings.Join(s.Alarms[0].Columns, " ") != "a" {
 		t.Errorf("%+v", s)
 	}
+	for n, code := range map[int]int{10: exit.Failed, 2499: exit.Failed, 2500: exit.Done} {
+		got, stdout, stderr := call(t, nil, "compare", odd(t, "few.csv", n, n, 4))
+		if got != code || code == exit.Failed && (stdout != "" || !strings.Contains(stderr, "too few to compare")) {
+			t.Errorf("%d rows: exit code %d, %s%s", n, got, stdout, stderr)
+		}
+	}
 	if text := calls(t, 0, "compare", stream); !strings.Contains(text, "the inputs have changed") {
 		t.Errorf("%s", text)
 	}

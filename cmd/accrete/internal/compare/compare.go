@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -107,9 +108,12 @@ func (c *Command) watch(ctx context.Context, e *env.Env) error {
 	}
 	defer file.Close()
 	var m *divergence.Monitor
-	r := ShiftReport{Alarms: []shiftAlarm{}}
+	r, compared := ShiftReport{Alarms: []shiftAlarm{}}, false
 	for ctx.Err() == nil {
 		row, err := file.Next()
+		if errors.Is(err, io.EOF) && !compared {
+			return fmt.Errorf("%s has %s, too few to compare: want %d more than the first 2,000, or name a second file", c.File, display.Count(r.Rows, "row"), divergence.BlockRows)
+		}
 		if errors.Is(err, io.EOF) {
 			return e.Print(c.JSON, r.String(), r)
 		}
@@ -127,6 +131,7 @@ func (c *Command) watch(ctx context.Context, e *env.Env) error {
 		if s == nil {
 			continue
 		}
+		compared = true
 		if r.Last = s.Distance; s.Alarm {
 			a := shiftAlarm{Row: r.Rows, Distance: s.Distance, Columns: []string{}}
 			for _, j := range s.Moved() {

@@ -52,7 +52,9 @@ func (i *Inspect) file(e *env.Env) error {
 		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
 	m := new(description)
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", i.File, err)
+	} else {
 		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
 		if m, err = newModel(s); err == nil && i.Importance {
 			m.Importance, err = importanceOf(s)
