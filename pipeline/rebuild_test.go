@@ -111,7 +111,7 @@ func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(20))
 	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
-	for text, says := range map[string]string{"": "joined by &", "x=1": "unknown condition", "before=yesterday": "parsing time", "partition=x": "parsing", "key": "joined by &", "key=%zz": "joined by &"} {
+	for text, says := range map[string]string{"": "joined by &", "x=1": "unknown condition", "before=yesterday": "want a time, for example", "partition=x": "want the number of a partition", "key": "joined by &", "key=%zz": "joined by &"} {
 		_, err := audit.Rebuild(t.Context(), cfg, []string{text}, "")
 		learntest.Wants(t, err, model.ErrStart, says)
 	}

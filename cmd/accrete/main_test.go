@@ -82,6 +82,7 @@ func TestExitCodesOfTheProcess(t *testing.T) {
 		{[]string{"lint", "-c", good, "--set", "learner.seed=x"}, 78, "accrete: " + good + " has 1 problem\n"},
 		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
 		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
+		{[]string{"rebuild", "--without", "key=1&before=noon"}, 2, "accrete: rebuild: --without \"key=1&before=noon\": want a time, for example 2006-01-02T15:04:05Z; see accrete rebuild --help\n"},
 		{[]string{"version", "--log-level", "loud"}, 2, "accrete: --log-level must be one of \"debug\",\"info\",\"warn\",\"error\" but got \"loud\"; see accrete version --help\n"},
 	} {
 		cmd := program(t, test.args...)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -55,14 +56,20 @@ func parseCondition(name, value string) (condition, error) {
 		return func(topic string, _ int32, _ *ingest.Record) bool { return topic == value }, nil
 	case name == "partition":
 		n, err := strconv.ParseInt(value, 10, 32)
-		return func(_ string, p int32, _ *ingest.Record) bool { return int64(p) == n }, err
+		if err != nil {
+			return nil, errors.New("want the number of a partition, for example 0")
+		}
+		return func(_ string, p int32, _ *ingest.Record) bool { return int64(p) == n }, nil
 	case name == "key":
 		return func(_ string, _ int32, r *ingest.Record) bool { return r.Key != nil && string(r.Key) == value }, nil
 	case name == "before", name == "from":
 		at, err := time.Parse(time.RFC3339, value)
+		if err != nil {
+			return nil, errors.New("want a time, for example 2006-01-02T15:04:05Z")
+		}
 		return func(_ string, _ int32, r *ingest.Record) bool {
 			return (r.Time < at.UnixMilli()) == (name == "before")
-		}, err
+		}, nil
 	}
 	return nil, fmt.Errorf("unknown condition %q: want topic, partition, key, before, from or header:NAME", name)
 }

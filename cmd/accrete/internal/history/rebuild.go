@@ -30,6 +30,14 @@ accrete rebuild -c accrete.yaml --without header:source=partner-7
 accrete rebuild -c accrete.yaml --without 'topic=payments&before=2026-03-01T00:00:00Z' --without key=4711 --as fraud-2`
 }
 
+// Validate rejects conditions that do not exist. Kong calls it.
+func (r *Rebuild) Validate() error {
+	if _, err := audit.ParseFilters(r.Without); err != nil {
+		return fmt.Errorf("--without %w", err)
+	}
+	return nil
+}
+
 func (r *Rebuild) Run(ctx context.Context, e *env.Env) error {
 	c, client, err := r.Open(e, "input.topics", "input.label")
 	if err != nil {
