@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type brokerCommand struct {
@@ -124,6 +125,9 @@ func parseTopics(list []string) ([]newTopic, error) {
 		}
 		if name == "" {
 			return nil, exit.Usage("--topics %s: the name is empty", item)
+		}
+		if !snapshot.ValidTopic(name) {
+			return nil, exit.Usage("--topics %s: %q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", item, name, snapshot.MaxTopic)
 		}
 		topics = append(topics, newTopic{name, partitions})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/encode"
 	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type feedCommand struct {
@@ -53,6 +54,14 @@ type feedReport struct {
 
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"records_per_second"`
+}
+
+// Validate rejects the name of a topic that Kafka does not accept. Kong calls it.
+func (f *feedCommand) Validate() error {
+	if f.Topic != "" && !snapshot.ValidTopic(f.Topic) {
+		return fmt.Errorf("--topic: %q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", f.Topic, snapshot.MaxTopic)
+	}
+	return nil
 }
 
 func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {

@@ -83,6 +83,8 @@ func TestExitCodesOfTheProcess(t *testing.T) {
 		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
 		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
 		{[]string{"rebuild", "--without", "key=1&before=noon"}, 2, "accrete: rebuild: --without \"key=1&before=noon\": want a time, for example 2006-01-02T15:04:05Z; see accrete rebuild --help\n"},
+		{[]string{"feed", "-c", good, "--topic", "my topic", "-"}, 2, "accrete: feed: --topic: \"my topic\" is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters; see accrete feed --help\n"},
+		{[]string{"broker", "--memory", "--listen", "127.0.0.1:0", "--topics", "my topic"}, 2, "accrete: --topics my topic: \"my topic\" is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters\n"},
 		{[]string{"version", "--log-level", "loud"}, 2, "accrete: --log-level must be one of \"debug\",\"info\",\"warn\",\"error\" but got \"loud\"; see accrete version --help\n"},
 	} {
 		cmd := program(t, test.args...)
