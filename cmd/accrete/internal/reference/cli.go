@@ -50,6 +50,9 @@ func writeFlags(b *strings.Builder, flags []*kong.Flag) {
 		name := "`" + f.String() + "`"
 		if f.HasDefault && !f.IsBool() {
 			name = "`--" + f.Name + "`"
+			if f.Short != 0 {
+				name = "`-" + string(f.Short) + ", --" + f.Name + "`"
+			}
 		}
 		def := ""
 		if f.HasDefault && f.Default != "" {
