@@ -63,7 +63,7 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 }
 
 // PackedInputs returns how many numbers of the inputs of rows a Learner of c, which is effective,
-// has a copy of beside its State, as float32, if its model sees at most so many inputs: those of
+// has a copy of beside its State, as float32, if its model sees at most that many inputs: those of
 // the windows of newton and of the kernel machines in a mixture.
 func (c Config) PackedInputs(inputs int) int {
 	a, err := parseAlgorithm(c.Algorithm)

@@ -268,7 +268,7 @@ type Algorithm struct {
 	Descent *Descent
 
 	// Packed returns how many numbers of the inputs of rows there is a copy of beside the State,
-	// in float32, in a model that sees at most so many inputs; nil for none.
+	// in float32, in a model that sees at most that many inputs; nil for none.
 	Packed func(o Options, inputs int) int
 
 	// Forest reports whether leaves of trees can be features beside the random ones.

@@ -5,9 +5,6 @@ package newton
 // little influence, and each new block takes a Gram matrix and its factors. Chosen by trial.
 const featuresPerRow, leastFeatures = 4, 512
 
-// plainFeaturesPerRow is featuresPerRow of a model that is Plain. Chosen by trial.
-const plainFeaturesPerRow = 3
-
 // frugal reports whether w has fewer random features than it may have, because another
 // engine replaces it soon.
 func (w *newton) frugal() bool { return w.Options.Frugal && w.Options.Warming }
@@ -31,4 +28,31 @@ func (w *newton) rowsAgain() int64 {
 		return lastRowsAgain
 	}
 	return rowsAgain
+}
+
+// A model that is plain is replaced soon, and has few rows: it has members and no averages, which
+// the next fit would discard before they know more than the members, no trackers, which correct a
+// mixture whose members know all rows, and takes fewer steps.
+
+const (
+	// plainMembers is the number of members until the last fit of a model that is Plain: those
+	// with the strongest penalties. Chosen by trial.
+	plainMembers = 2
+
+	// plainThinning is what the row visits of a model that is plain are divided by. Chosen by
+	// trial.
+	plainThinning = 2
+
+	// plainFeaturesPerRow is featuresPerRow of a model that is plain. Chosen by trial.
+	plainFeaturesPerRow = 3
+)
+
+// isPlain reports whether w is one.
+func (w *newton) isPlain() bool { return w.Options.Plain && w.Options.Warming }
+
+// plain returns by with at most plainMembers, and nothing beside them.
+func (by plan) plain() plan {
+	by.members = by.members[:min(plainMembers, len(by.members))]
+	by.averaged, by.tracking = 0, nil
+	return by
 }

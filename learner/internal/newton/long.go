@@ -59,7 +59,7 @@ func mostRows(o *engine.Options) int {
 }
 
 // packed returns how many numbers of the inputs in the window of a model with these options a copy
-// has, if the model sees at most so many inputs.
+// has, if the model sees at most that many inputs.
 func packed(o engine.Options, inputs int) int {
 	return max(windowRows*inputs, mostRows(&o)*min(inputs, longInputs))
 }
