@@ -99,9 +99,9 @@ func BenchmarkFirstRows(b *testing.B) {
 	for _, rows := range []int{500, 1250} {
 		for _, dim := range []int{8, 20} {
 			b.Run(fmt.Sprintf("rows=%d/dim=%d", rows, dim), func(b *testing.B) {
-				c := Config{
-					Mixture: true, Discard: true, NormalScores: true, Warmup: NewestWarmup,
-					Forest: 50, ForestTrial: true, ForestPairs: true, ForestRegrow: true, ForestLasting: true,
+				c, err := Config{Mixture: true, Discard: true, NormalScores: true, Warmup: NewestWarmup}.WithForest("auto", false)
+				if err != nil {
+					b.Fatal(err)
 				}
 				rng := rand.New(rand.NewPCG(1, 2))
 				batch, x := new(Batch), make([]float64, dim)

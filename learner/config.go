@@ -47,10 +47,10 @@ type Config struct {
 	Variance      bool    `json:"variance,omitempty"`       // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
 	Monitor       int     `json:"monitor,omitempty"`        // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
 	Forest        int     `json:"forest,omitempty"`         // trees whose leaves are features of newton beside the random ones, at most 4096: 0
-	ForestTrial   bool    `json:"forest_trial,omitempty"`   // discard the trees after 4,096 or 8,000 rows unless they pay, see docs/forest.md: false
+	ForestTrial   bool    `json:"forest_trial,omitempty"`   // discard the trees unless they pay, see docs/forest.md: false
 	ForestPairs   bool    `json:"forest_pairs,omitempty"`   // of a forest on trial: pairs of categories have trees of their own, where they matter: false
 	ForestLasting bool    `json:"forest_lasting,omitempty"` // of a forest on trial: leaves also learn what the mixture leaves of all rows since the trees grew, of classes from the ninth version of the warm-up on: false
-	ForestRegrow  bool    `json:"forest_regrow,omitempty"`  // of a forest on trial: the trees grow again from 2,560 and from 5,120 rows, half of them from what the random features leave: false
+	ForestRegrow  bool    `json:"forest_regrow,omitempty"`  // of a forest on trial: the trees grow again from more rows, half of them from what the random features leave: false
 	Folds         int     `json:"folds,omitempty"`          // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
 	NormalScores  bool    `json:"normal_scores,omitempty"`  // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
 	Warmup        int     `json:"warmup,omitempty"`         // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one

@@ -67,8 +67,12 @@ func writeStream(path string) error {
 
 // learn returns the error of the model and of the linear baseline in each window.
 func learn() (model, linear []float64, err error) {
-	// As accrete fit does by default, but with the first version of the warm-up and no trees.
-	l, err := learner.New(learner.Config{Task: learner.Classification, Mixture: true, NormalScores: true})
+	// As accrete fit does by default.
+	c, err := learner.Config{Task: learner.Classification, Mixture: true, Discard: true, NormalScores: true, Warmup: learner.NewestWarmup}.WithForest("auto", false)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := learner.New(c)
 	if err != nil {
 		return nil, nil, err
 	}
