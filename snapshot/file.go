@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +24,9 @@ func WriteFile(name string, b []byte) error {
 func WriteStream(name string, write func(io.Writer) error) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return &fs.PathError{Op: "create", Path: name, Err: e.Err} // the temporary file means nothing to a user
+	}
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package snapshot
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +36,14 @@ func TestFilesAreCompleteOrUnchanged(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(name)); len(left) != 1 {
 		t.Errorf("%d files, want 1", len(left))
+	}
+}
+
+// A file in a folder that does not exist: the error has the name that was asked for.
+func TestErrorsNameTheFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "none", "a.snap")
+	err := WriteFile(name, nil)
+	if want := "create " + name + ": "; !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
 	}
 }

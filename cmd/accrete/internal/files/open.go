@@ -108,7 +108,7 @@ func ReadSnapshot(path string) ([]byte, error) {
 		return nil, exit.Usage("%w", err)
 	}
 	if !snapshot.Begins(b) {
-		return nil, exit.Usage("%s is not a snapshot file: want one that accrete fit --save wrote", path)
+		return nil, exit.Usage("%s is not a snapshot file: want one that accrete fit --save or accrete export --snapshot wrote", path)
 	}
 	return b, nil
 }
