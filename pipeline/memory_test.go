@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/model"
@@ -179,4 +180,26 @@ func peak(t *testing.T, f func(set func(int64))) (most, limit int64) {
 	close(stop)
 	<-done
 	return most, to.Load()
+}
+
+// A second model, which learns columns that are adopted, has features, factors and windows of its
+// own in the limit.
+func TestTheLimitHasRoomForASecondModel(t *testing.T) {
+	cfg := model.Config{Learner: learner.Config{Mixture: true, Warmup: learner.NewestWarmup}, Report: func(event.Event) {}}
+	one, err := newBound(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Decode.Adopt = true
+	two, err := newBound(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := new(memory.Estimate).Limit()
+	for _, b := range []*bound{one, two} {
+		b.Encodes(50, 0)
+	}
+	if got, want := two.Limit()-empty, 2*(one.Limit()-empty); got != want {
+		t.Errorf("with a second model the limit grows by %d bytes, want %d", got, want)
+	}
 }

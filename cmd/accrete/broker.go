@@ -126,10 +126,18 @@ func parseTopics(list []string) ([]newTopic, error) {
 		if name == "" {
 			return nil, exit.Usage("--topics %s: the name is empty", item)
 		}
-		if !snapshot.ValidTopic(name) {
-			return nil, exit.Usage("--topics %s: %q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", item, name, snapshot.MaxTopic)
+		if err := checkTopic(name); err != nil {
+			return nil, exit.Usage("--topics %s: %w", item, err)
 		}
 		topics = append(topics, newTopic{name, partitions})
 	}
 	return topics, nil
+}
+
+// checkTopic returns an error if Kafka does not accept the name of a topic.
+func checkTopic(name string) error {
+	if snapshot.ValidTopic(name) {
+		return nil
+	}
+	return fmt.Errorf("%q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", name, snapshot.MaxTopic)
 }

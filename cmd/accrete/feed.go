@@ -16,7 +16,6 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/encode"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type feedCommand struct {
@@ -58,8 +57,11 @@ type feedReport struct {
 
 // Validate rejects the name of a topic that Kafka does not accept. Kong calls it.
 func (f *feedCommand) Validate() error {
-	if f.Topic != "" && !snapshot.ValidTopic(f.Topic) {
-		return fmt.Errorf("--topic: %q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", f.Topic, snapshot.MaxTopic)
+	if f.Topic == "" {
+		return nil
+	}
+	if err := checkTopic(f.Topic); err != nil {
+		return fmt.Errorf("--topic: %w", err)
 	}
 	return nil
 }
