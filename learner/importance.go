@@ -9,9 +9,27 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
-// importanceRows is the number of rows that importances are estimated from. Their relative
-// error is of the order of 1/√rows.
-const importanceRows = 256
+const (
+	// importanceRows is the most rows that importances are estimated from, where they are drawn.
+	// Their relative error is of the order of 1/√rows.
+	importanceRows = 256
+
+	// importanceWork bounds the multiplications of inputs by frequencies, about a fifth of a second
+	// of a core: the more columns, the fewer rows, but LeastImportanceRows.
+	importanceWork = 1e10
+
+	// LeastImportanceRows is the number of rows that importances of many columns are estimated from.
+	LeastImportanceRows = 16
+
+	// importanceTogether is the number of rows that are scored at a time, or more.
+	importanceTogether = 512
+)
+
+// importanceSample returns how many of at most n rows the importances are estimated from.
+func (m *Model) importanceSample(n int) int {
+	d := float64(len(m.scaler.ColumnWeights))
+	return min(n, max(LeastImportanceRows, int(importanceWork/(d*d*float64(m.RandomFeatures())))))
+}
 
 // Importance returns how much each column of a row matters for the scores: the total-effect
 // index (Jansen 1999), the mean square change of the scores when the column alone is drawn
@@ -19,13 +37,13 @@ const importanceRows = 256
 // but for the error of the estimate; without interactions all of them add up to 1.
 //
 // The rows are drawn as if the columns that the model sees were independent and normal, with
-// the mean and the deviation of the first rows. The error is ErrUnexplained for a model
-// without a fit and for a given metric.
+// the mean and the deviation of the first rows: 256 of them, and fewer for more than about a
+// hundred columns. The error is ErrUnexplained for a model without a fit and for a given metric.
 func (m *Model) Importance() ([]float64, error) {
 	if err := m.hasImportance(); err != nil {
 		return nil, err
 	}
-	d, n := len(m.scaler.ColumnWeights), importanceRows
+	d, n := len(m.scaler.ColumnWeights), m.importanceSample(importanceRows)
 	draws := vec.NewNormals(vec.Key("importance", 0, 0))
 	x, other := make([]float32, n*d), make([]float32, n*d)
 	draws.Fill(x)
@@ -37,8 +55,8 @@ func (m *Model) Importance() ([]float64, error) {
 	return m.totalEffects(x, other, m.scored(x, n), n), nil
 }
 
-// ImportanceOn is Importance for the rows of b, two or more, instead of drawn ones: a column
-// is drawn again as that of another row.
+// ImportanceOn is Importance for rows of b, two or more, instead of drawn ones: a column is drawn
+// again as that of another row. Of many columns, it takes fewer rows than all, at equal distances.
 func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 	if err := m.hasImportance(); err != nil {
 		return nil, err
@@ -48,7 +66,16 @@ func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 		return nil, fmt.Errorf("%w: %d rows of %d values, want 2 rows or more of %d", ErrUnexplained, n, b.Dim(), m.dim)
 	}
 	m.Predict(b)
-	x, f, d := slices.Clone(m.x), slices.Clone(m.f), len(m.x)/n
+	x, f, d, k := slices.Clone(m.x), slices.Clone(m.f), len(m.x)/n, m.head.Scores()
+	if some := m.importanceSample(n); some < n {
+		for i := range some {
+			at := i * n / some
+			copy(x[i*d:(i+1)*d], x[at*d:(at+1)*d])
+			copy(f[i*k:(i+1)*k], f[at*k:(at+1)*k])
+		}
+		n = some
+		x, f = x[:n*d], f[:n*k]
+	}
 	other := make([]float32, len(x))
 	from := rand.New(rand.NewPCG(1, 0)).Perm(n) // rows may be periodic
 	for i, at := range from {
@@ -81,28 +108,38 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 		}
 		variance += float64(sum / float64(n))
 	}
-	changed := make([]float32, n*d)
+	var rows []float32 // x with a column drawn again, one after the other
+	score := func() {
+		for f2 := m.scored(rows, len(rows)/d); len(f2) > 0; f2 = f2[n*k:] {
+			sum := 0.0
+			for i, v := range f2[:n*k] {
+				e := v - f[i]
+				sum += float64(e * e)
+			}
+			index := 0.0
+			if variance > 0 {
+				index = sum / (2 * float64(n) * variance)
+			}
+			out = append(out, index)
+		}
+		rows = rows[:0]
+	}
 	for from, j := 0, 0; from < d; j++ {
 		to := from + 1
 		if m.encoding != nil {
 			to = from + m.encoding.WidthOf(j)
 		}
-		copy(changed, x)
+		at := len(rows)
+		rows = append(rows, x...)
 		for i := range n {
-			copy(changed[i*d+from:i*d+to], other[i*d+from:i*d+to])
+			copy(rows[at+i*d+from:at+i*d+to], other[i*d+from:i*d+to])
 		}
-		sum := 0.0
-		for i, v := range m.scored(changed, n) {
-			e := v - f[i]
-			sum += float64(e * e)
+		if len(rows) >= importanceTogether*d {
+			score()
 		}
-		index := 0.0
-		if variance > 0 {
-			index = sum / (2 * float64(n) * variance)
-		}
-		out = append(out, index)
 		from = to
 	}
+	score()
 	return out
 }
 

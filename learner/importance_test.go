@@ -3,6 +3,8 @@ package learner
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -57,5 +59,58 @@ func TestImportancesAreSharesOfTheVariance(t *testing.T) {
 	}
 	if _, err := m.Importance(); !errors.Is(err, ErrUnexplained) {
 		t.Errorf("of a model without a fit: %v", err)
+	}
+}
+
+// The work does not grow with the cube of the columns: of many, each is estimated from fewer rows,
+// and the effect of each is that of a change of this column alone.
+func TestImportancesOfManyColumns(t *testing.T) {
+	const columns, n = 300, 20
+	rows, r := new(Batch), rand.New(rand.NewPCG(1, 2))
+	rows.Reset(columns)
+	x := make([]float64, columns)
+	for range 900 {
+		for j := range x {
+			x[j] = r.NormFloat64()
+		}
+		rows.Append(x, Label{Task: Regression, Value: x[0] * x[1]}, 1)
+	}
+	l := newLearner(t, Config{Algorithm: "ridge"})
+	learnTo(l, rows, nil)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := columns * columns * m.RandomFeatures()
+	if some := m.importanceSample(1e6); some*work > importanceWork || (some+1)*work <= importanceWork || m.importanceSample(3) != 3 {
+		t.Errorf("%d rows of %d columns and %d random features, and %d of 3", some, columns, m.RandomFeatures(), m.importanceSample(3))
+	}
+	if on, err := m.ImportanceOn(rows); err != nil || len(on) != columns {
+		t.Fatalf("%d importances, %v", len(on), err)
+	}
+
+	x1, x2 := make([]float32, n*columns), make([]float32, n*columns)
+	for i := range x1 {
+		x1[i], x2[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+	}
+	f := m.scored(x1, n)
+	variance, mean := 0.0, 0.0
+	for _, v := range f {
+		mean += v / n
+	}
+	for _, v := range f {
+		variance += (v - mean) * (v - mean) / n
+	}
+	for j, got := range m.totalEffects(x1, x2, f, n) {
+		changed, want := slices.Clone(x1), 0.0
+		for i := range n {
+			changed[i*columns+j] = x2[i*columns+j]
+		}
+		for i, v := range m.scored(changed, n) {
+			want += (v - f[i]) * (v - f[i]) / (2 * n * variance)
+		}
+		if math.Abs(got-want) > 1e-9 {
+			t.Fatalf("the importance of column %d is %v, want %v", j, got, want)
+		}
 	}
 }

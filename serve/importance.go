@@ -3,6 +3,8 @@ package serve
 import (
 	"errors"
 	"fmt"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // ErrTooWide is the error for a model whose importances would take too long.
@@ -16,7 +18,7 @@ const mostWork = 1e10
 // fit yet, and ErrTooWide for one with several hundred columns.
 func (s *Served) Importance() ([]float64, error) {
 	d := float64(s.model.Dim())
-	if work := 256 * (d + 1) * d * float64(s.model.RandomFeatures()); work > mostWork {
+	if work := learner.LeastImportanceRows * d * d * float64(s.model.RandomFeatures()); work > mostWork {
 		return nil, fmt.Errorf("%w, %v, for a page: use accrete inspect --importance", ErrTooWide, d)
 	}
 	s.mu.Lock()
