@@ -11,11 +11,16 @@ import (
 type Logistic struct{}
 
 func (Logistic) Value(f []float64, y float64) float64 {
+	return Logistic{}.ValueExp(f, y, vec.Exp(-math.Abs(f[0])))
+}
+
+// ValueExp is Value, given what LinkExp returns.
+func (Logistic) ValueExp(f []float64, y, e float64) float64 {
 	u := f[0]
 	if y == 1 {
 		u = -u
 	}
-	return max(u, 0) + vec.Log1p(vec.Exp(-math.Abs(u)))
+	return max(u, 0) + vec.Log1p(e)
 }
 
 func (Logistic) Grad(dst, f []float64, y float64) {
@@ -49,11 +54,20 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 	}
 }
 
-func (Logistic) Link(dst, f []float64) { dst[0], dst[1] = sigmoid(-f[0]), sigmoid(f[0]) }
-func (Logistic) Scores(int) int        { return 1 }
-func (Logistic) Smoothness() float64   { return 0.25 }
-func (Logistic) Classifies() bool      { return true }
-func (Logistic) String() string        { return "logistic" }
+// Link sets dst to the probabilities of both classes.
+func (l Logistic) Link(dst, f []float64) { l.LinkExp(dst, f) }
+
+// LinkExp is Link. It returns exp(-|f|).
+func (Logistic) LinkExp(dst, f []float64) float64 {
+	e := vec.Exp(-math.Abs(f[0]))
+	dst[0], dst[1] = squash(-f[0], e), squash(f[0], e)
+	return e
+}
+
+func (Logistic) Scores(int) int      { return 1 }
+func (Logistic) Smoothness() float64 { return 0.25 }
+func (Logistic) Classifies() bool    { return true }
+func (Logistic) String() string      { return "logistic" }
 
 // Conjugate is the negative entropy of p = -yu, a probability, with y = ±1.
 func (Logistic) Conjugate(u []float64, y float64) float64 {

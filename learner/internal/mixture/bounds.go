@@ -47,7 +47,7 @@ func newBounds(of []float64) bounds {
 // check makes s fail unless b can be the result of rows.
 func (b *bounds) check(s *state.Reader) {
 	n := b.head[boundLabels]
-	s.Require(n >= 0 && n == math.Floor(n), "mixture.rows: the number of labels is %v", n)
+	s.Require(n >= 0 && n == math.Floor(n) && n <= 1<<53, "mixture.rows: the number of labels is %v", n)
 	s.Require(b.head[boundOutside] >= 0 && b.head[boundOutside] <= n, "mixture.rows: %v of %v labels are outside of the range", b.head[boundOutside], n)
 	for _, v := range b.head {
 		s.Require(math.Abs(v) <= math.MaxFloat64, "mixture.rows: the range of the labels has %v", v)
@@ -57,11 +57,14 @@ func (b *bounds) check(s *state.Reader) {
 	}
 }
 
+// place returns where in the ring the label after n is.
+func place(n float64) int { return int(int64(n) % recentLabels) }
+
 // add takes a label. It returns the labels so far without outliers, if there are some and there
 // are few labels enough to begin again with, and otherwise nil.
 func (b *bounds) add(y float64) (inliers []float64) {
 	n := b.head[boundLabels]
-	b.labels[int(math.Mod(n, recentLabels))] = y
+	b.labels[place(n)] = y
 	n++
 	b.head[boundLabels] = n
 	all := b.labels[:int(min(n, recentLabels))]
@@ -79,7 +82,7 @@ func (b *bounds) add(y float64) (inliers []float64) {
 	case y >= last[0] && y <= last[1] || usual(all, y):
 		now[0], now[1] = min(now[0], y), max(now[1], y)
 	}
-	if math.Mod(n, epochLabels) == 0 {
+	if int64(n)%epochLabels == 0 {
 		copy(last, now)
 		inliers := target.Inliers(all)
 		now[0], now[1] = slices.Min(inliers), slices.Max(inliers)
@@ -94,7 +97,7 @@ func (b *bounds) last(n int) []float64 {
 	if seen < float64(n) {
 		return b.labels[:int(seen)]
 	}
-	end := int(math.Mod(seen, recentLabels))
+	end := place(seen)
 	if end >= n {
 		return b.labels[end-n : end]
 	}
@@ -121,7 +124,7 @@ func (b *bounds) limits() (lo, hi float64) { return b.within(1) }
 func (b *bounds) reach() (lo, hi float64) {
 	lo, hi = b.limits()
 	if n := b.head[boundLabels]; n > 0 {
-		if last := b.labels[int(math.Mod(n-1, recentLabels))]; !b.outside(last) {
+		if last := b.labels[place(n-1)]; !b.outside(last) {
 			lo, hi = min(lo, last), max(hi, last)
 		}
 	}

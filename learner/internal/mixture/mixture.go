@@ -66,7 +66,8 @@ type Mixture struct {
 // scratch is memory that rows reuse.
 type scratch struct {
 	f, p          []float64 // experts × scores, experts × values
-	tops, rests   []float64 // of the scores of each expert that is awake: see loss.Softmax.LinkSum
+	tops, rests   []float64 // of the scores of each expert that is awake: see loss.Softmax.LinkSum, and LinkExp of loss.Logistic
+	reach         []float64 // of a number: the least and the largest that is predicted, of each target
 	awake, broken []bool
 	w, losses     []float64
 	x             []float64   // of the stacks: inputs × scores
@@ -230,6 +231,11 @@ func (m *Mixture) ask(r *Row) {
 	for e := range m.rests {
 		m.rests[e] = 1
 	}
+	m.reach = m.reach[:0]
+	for j := range m.ahead.bounds {
+		lo, hi := m.ahead.bounds[j].reach()
+		m.reach = append(m.reach, lo, hi)
+	}
 	copy(m.f, r.Engine)
 	ask(0, true)
 	for i, o := range m.members {
@@ -258,8 +264,7 @@ func (m *Mixture) ask(r *Row) {
 // limit keeps the values of a regression within the limits of what is predicted.
 func (m *Mixture) limit(p []float64) {
 	for j := range m.ahead.bounds {
-		lo, hi := m.ahead.bounds[j].reach()
-		p[j] = max(lo, min(hi, p[j]))
+		p[j] = max(m.reach[2*j], min(m.reach[2*j+1], p[j]))
 	}
 }
 

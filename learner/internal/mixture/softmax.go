@@ -7,17 +7,23 @@ import (
 
 // predict sets p to the values at the scores f of expert e.
 func (m *Mixture) predict(h *target.Head, e int, p, f []float64) {
-	if s, ok := h.Loss.(loss.Softmax); ok && h.Task == target.Classification {
-		m.tops[e], m.rests[e] = s.LinkSum(p, f) // ask has the logarithm of the sum
-		return
+	switch l := h.Loss.(type) {
+	case loss.Softmax:
+		m.tops[e], m.rests[e] = l.LinkSum(p, f) // ask has the logarithm of the sum
+	case loss.Logistic:
+		m.rests[e] = l.LinkExp(p, f)
+	default:
+		h.Predict(p, f)
 	}
-	h.Predict(p, f)
 }
 
 // loss returns that of the scores f of expert e, which ask has seen.
 func (m *Mixture) loss(h *target.Head, e int, f []float64, class int) float64 {
-	if _, ok := h.Loss.(loss.Softmax); ok {
+	switch l := h.Loss.(type) {
+	case loss.Softmax:
 		return m.tops[e] - f[class] + m.rests[e]
+	case loss.Logistic:
+		return l.ValueExp(f, float64(class), m.rests[e])
 	}
 	return h.Loss.Value(f, float64(class))
 }

@@ -73,25 +73,31 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 	scale(s.gram, s.forget)
 	scale(s.moment, s.forget)
 	n = used(x, k)
-	along := 0.0 // outer · the scores
-	for e := range n {
-		of := x[e*k : (e+1)*k]
-		dots[e], slope[e] = vec.Dot(of, outer), vec.Dot(of, gradient)
-		along += float64(s.theta[e] * dots[e])
+	x, dots, slope = x[:n*k], dots[:n], slope[:n]
+	if k == 1 {
+		for e, v := range x {
+			dots[e], slope[e] = float64(v*outer[0]), float64(v*gradient[0])
+		}
+	} else {
+		vec.Dots(dots, outer, x)
+		vec.Dots(slope, gradient, x)
 	}
-	h := s.products(x[:n*k], diagonal)
+	h := s.products(x, diagonal)
 	at := 0
 	for e := range n {
-		for o := range e + 1 {
-			h := float64(h[at] * weight)
-			s.gram[at] += h
-			s.moment[e] += float64(h * s.theta[o])
-			if o != e {
-				s.moment[o] += float64(h * s.theta[e])
-			}
-			at++
+		gram, h, moment, theta := s.gram[at:at+e+1], h[at:at+e+1], s.moment[:e+1], s.theta[:e+1]
+		m, te := moment[e], theta[e]
+		for o, t := range theta[:e] {
+			v := float64(h[o] * weight)
+			gram[o] += v
+			m += float64(v * t)
+			moment[o] += float64(v * te)
 		}
-		s.moment[e] -= float64(weight * slope[e])
+		v := float64(h[e] * weight)
+		gram[e] += v
+		m += float64(v * te)
+		moment[e] = m - float64(weight*slope[e])
+		at += e + 1
 	}
 }
 
@@ -114,6 +120,16 @@ func (s *stack) products(x, diagonal []float64) []float64 {
 	dots := s.change[:n]
 	s.product, s.scaled = resized(s.product, len(s.gram)+3), resized(s.scaled, k)
 	at := 0
+	if k == 1 {
+		for e, v := range x {
+			to, x, v := s.product[at:at+e+1], x[:e+1], diagonal[0]*v
+			for o, dot := range dots[:e+1] {
+				to[o] = float64(v*x[o]) - float64(dots[e]*dot)
+			}
+			at += e + 1
+		}
+		return s.product
+	}
 	for e := range n {
 		for c, v := range x[e*k : (e+1)*k] {
 			s.scaled[c] = diagonal[c] * v

@@ -103,9 +103,12 @@ func (w *Weights) Update(losses []float64, awake []bool) {
 		return // none of them tells the others apart
 	}
 	for e, l := range losses {
-		w.factors[e] = 0
-		if d := l - least; awake[e] && d < 700 { // and not NaN
-			w.factors[e] = vec.Exp(-d)
+		w.factors[e] = least - l
+	}
+	vec.Exps(w.factors, w.factors)
+	for e, l := range losses {
+		if d := l - least; !awake[e] || !(d < 700) { // or NaN
+			w.factors[e] = 0
 		}
 	}
 	total := 0.0
