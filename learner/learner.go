@@ -57,6 +57,7 @@ type Learner struct {
 	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
 	inputs     *divergence.Watch  // nil without Config.Monitor
 	unwatched  bool               // it has not seen the inputs of the pass that is learned
+	meanwhile  func()             // of LearnWhile, until it is called
 	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
 	early      *warmup.Scaler     // of the mixture's members before the first fit
 	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
@@ -130,7 +131,11 @@ type Step struct {
 }
 
 // Learn learns the labelled rows of the last PredictedBatch, once.
-func (l *Learner) Learn(p *PredictedBatch) Step {
+func (l *Learner) Learn(p *PredictedBatch) Step { return l.LearnWhile(p, nil) }
+
+// LearnWhile is Learn, and calls f once before it returns, if it is not nil. Where there is a core
+// for that, another goroutine calls it while the model changes: f may read p, and must not use l.
+func (l *Learner) LearnWhile(p *PredictedBatch, f func()) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
 	}
@@ -142,7 +147,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		l.mixture.Commit()
 	}
 	l.weighing.Set(&l.ahead)
-	l.unwatched = l.inputs != nil
+	l.unwatched, l.meanwhile = l.inputs != nil, f
 	for i := range p.rows {
 		if to := p.keeping[i]; to != nil {
 			l.keepBaselines(to, p, i)
@@ -154,6 +159,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	l.watch(p)
+	l.callMeanwhile()
 	p.learned = true
 	s.Labelled, s.Step = l.examples(), l.steps()
 	return s
@@ -164,6 +170,14 @@ func (l *Learner) watch(p *PredictedBatch) {
 	if l.unwatched {
 		l.unwatched = false
 		l.inputs.Add(p.firstSeen(), p.batch.dim, Clocks(p.batch.types))
+	}
+}
+
+// callMeanwhile calls the function of LearnWhile, unless it has been called.
+func (l *Learner) callMeanwhile() {
+	if f := l.meanwhile; f != nil {
+		l.meanwhile = nil
+		f()
 	}
 }
 
@@ -216,12 +230,14 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	if l.mixture != nil {
 		l.learnMixed(p, i, y, weight*f.Relative)
+	} else if i == p.rows-1 && l.meanwhile != nil {
+		l.team.Go(l.callMeanwhile)
 	}
 	if grown {
 		l.scorePending()
 	}
 	l.advance()
-	l.team.Wait() // for the mixture
+	l.team.Wait() // for the mixture, or the function of LearnWhile
 	if l.mixture != nil && l.labelled%mixture.GrownRows == 0 {
 		l.rescale()
 	}

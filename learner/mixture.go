@@ -165,6 +165,7 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 		l.team.Go(func() {
 			l.mixture.Learn(&l.head)
 			l.watch(p)
+			l.callMeanwhile()
 		})
 	}
 	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {

@@ -105,12 +105,16 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		others := h.otherNames(b, rows, from)
 		pass := h.Learner.Predict(rows)
 		h.keep(b, rows, pass, rest)
-		rest = h.answer(out, b, from, rows, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
 		}
 		n, losses := pass.Len(), h.losses(pass)
-		if step := h.Learner.Learn(pass); step.Changed {
+		answer := func() { rest = h.answer(out, b, from, rows, pass, rest) }
+		if h.Witness != nil || h.join != nil { // they use the model that has predicted
+			answer()
+			answer = nil
+		}
+		if step := h.Learner.LearnWhile(pass, answer); step.Changed {
 			h.changed(step.Step)
 		}
 		h.compareNames(b, from, losses, others)
