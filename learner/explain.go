@@ -3,9 +3,11 @@ package learner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/learner/internal/attribution"
 )
 
@@ -49,15 +51,44 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 		return nil, fmt.Errorf("%w: the kernel %v has features of its own, not frequencies", ErrUnexplained, m.bank.Map().Kernel)
 	}
 	m.Predict(b)
-	n, k := b.Len(), m.head.Scores()
-	d := len(m.x) / max(1, n)
+	n := b.Len()
 	out := make([]Explanation, n)
-	for i := range out {
-		parts := make([]float64, d*k)
-		e := Explanation{Size: k, Base: append([]float64(nil), m.intercept...), Scores: append([]float64(nil), m.f[i*k:(i+1)*k]...)}
-		m.attribute(parts, e.Base, m.x[i*d:(i+1)*d])
-		m.inUnits(parts, e.Base, e.Scores)
-		e.Parts, e.Rest = m.byColumn(parts, k), make([]float64, k)
+	var team cores.Team
+	tasks := (n + explainedTogether - 1) / explainedTogether
+	team.Resize(tasks)
+	team.Run(tasks, func(_, i int) {
+		m.explain(out, i*explainedTogether, min((i+1)*explainedTogether, n))
+	})
+	return out, nil
+}
+
+// explainedTogether is the number of rows that random features are drawn for, once.
+const explainedTogether = 16
+
+// explain sets the explanations of the rows from one on, up to another, after Predict.
+func (m *Model) explain(out []Explanation, from, to int) {
+	k, d := m.head.Scores(), len(m.x)/len(out)
+	x := make([]float64, (to-from)*d)
+	for i, v := range m.x[from*d : to*d] {
+		x[i] = float64(v)
+	}
+	base, ownBase := slices.Clone(m.intercept), make([]float64, k)
+	own := make([]float64, len(x)*k) // of the machines of a mixture
+	var parts []float64
+	if m.pruned != nil {
+		parts = waveParts(base, x, m.pruned.Map, m.pruned.blocks, m.coef, func(i int) bool { return m.pruned.kept[i/8]>>(i%8)&1 == 1 })
+	} else {
+		parts = waveParts(base, x, m.bank.Map(), m.bank.Blocks(), m.coef, nil)
+	}
+	if m.machines != nil && m.static != nil && len(m.static.Engine) > 0 {
+		own = waveParts(ownBase, x, m.machines.Map(), m.machines.Blocks(), m.static.Coef, nil)
+	}
+	for i := range out[from:to] {
+		e := Explanation{Size: k, Base: slices.Clone(base), Scores: slices.Clone(m.f[(from+i)*k : (from+i+1)*k])}
+		of := parts[i*d*k : (i+1)*d*k]
+		m.attribute(of, e.Base, m.x[(from+i)*d:(from+i+1)*d], own[i*d*k:(i+1)*d*k], ownBase)
+		m.inUnits(of, e.Base, e.Scores)
+		e.Parts, e.Rest = m.byColumn(of, k), make([]float64, k)
 		for c := range k {
 			rest := e.Scores[c] - e.Base[c]
 			for j := range len(e.Parts) / k {
@@ -65,9 +96,8 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 			}
 			e.Rest[c] = rest
 		}
-		out[i] = e
+		out[from+i] = e
 	}
-	return out, nil
 }
 
 // inUnits turns standardised scores of a regression, and their parts, into the label's
@@ -87,65 +117,75 @@ func (m *Model) inUnits(parts, base, scores []float64) {
 	}
 }
 
-// attribute adds to parts and base what x, a scaled row, adds to each score.
-func (m *Model) attribute(parts, base []float64, x []float32) {
+// attribute adds to parts and base, which have those of the random features, what x, a scaled row,
+// adds to each score beside them. own and ownBase are of the machines of a mixture.
+func (m *Model) attribute(parts, base []float64, x []float32, own, ownBase []float64) {
 	k := len(base)
-	if m.pruned != nil {
-		addWaves(parts, base, x, m.pruned.Map, m.pruned.blocks, m.coef, func(i int) bool { return m.pruned.kept[i/8]>>(i%8)&1 == 1 })
-	} else {
-		addWaves(parts, base, x, m.bank.Map(), m.bank.Blocks(), m.coef, nil)
-	}
 	if m.forest != nil {
 		attribution.Leaves(parts, base, m.forest, x, m.leafCoef)
 	}
 	if m.static == nil || len(m.static.Engine) == 0 {
 		return
 	}
-	own, ownBase := make([]float64, len(parts)), make([]float64, k)
-	if m.machines != nil {
-		addWaves(own, ownBase, x, m.machines.Map(), m.machines.Blocks(), m.static.Coef, nil)
-	}
 	for c, share := range m.static.Engine {
-		base[c] = float64(share*base[c]) + ownBase[c]
+		base[c] = float64(share * base[c])
 		for j := range x {
-			parts[j*k+c] = float64(share*parts[j*k+c]) + own[j*k+c]
+			parts[j*k+c] = float64(share * parts[j*k+c])
 		}
+	}
+	for c, v := range ownBase {
+		base[c] += v
+	}
+	for i, v := range own {
+		parts[i] += v
 	}
 	attribution.Linear(parts, base, x, m.static.Linear)
 }
 
-// addWaves adds the parts of random features of whole blocks of a Map. Unless kept is nil,
-// coef has the coefficients of those only that it selects.
-func addWaves(parts, base []float64, x []float32, of features.Map, blocks int, coef []float32, kept func(i int) bool) {
-	size := of.BlockSize
+// waveParts returns the parts, rows × columns × scores, of random features of whole blocks of a Map
+// for rows x, and adds their scores at the centre to base. Unless kept is nil, coef has the
+// coefficients of those only that it selects; those of the others are 0.
+func waveParts(base, x []float64, of features.Map, blocks int, coef []float32, kept func(i int) bool) []float64 {
+	size, d, k := of.BlockSize, of.Dim, len(base)
 	if size == 0 {
 		size = features.DefaultBlockSize
 	}
-	per := 2 * len(base)
-	all := make([]float32, size*of.Dim)
+	slopes, all, zeros := make([]float64, len(x)*k), make([]float32, size*d), make([]float32, 2*k)
+	var waves attribution.Waves
+	var own []float32
 	for b := range blocks {
 		of.Frequencies(all, b)
 		weights := of.Weights(b)
-		chosen, n := all[:0], 0
-		var weighted []float32
+		own = own[:0]
 		for i := range size {
 			if kept != nil && !kept(b*size+i) {
+				own = append(own, zeros...)
 				continue
 			}
-			chosen = append(chosen, all[i*of.Dim:(i+1)*of.Dim]...)
-			for _, v := range coef[n : n+per] {
+			for _, v := range coef[:2*k] {
 				if weights != nil {
-					weighted = append(weighted, float32(weights[i]*v))
+					v = float32(weights[i] * v)
 				}
+				own = append(own, v)
 			}
-			n += per
+			coef = coef[2*k:]
 		}
-		if weights == nil {
-			weighted = coef[:n]
+		waves.Set(all, d, own)
+		waves.AddBase(base)
+		for i := 0; i < len(x); i += d {
+			waves.AddSlopes(slopes[i*k:(i+d)*k], x[i:i+d])
 		}
-		attribution.Waves(parts, base, x, chosen, weighted)
-		coef = coef[n:]
 	}
+	parts := make([]float64, len(slopes))
+	for i := 0; i < len(x); i += d {
+		of, slopes := parts[i*k:(i+d)*k], slopes[i*k:(i+d)*k]
+		for j, v := range x[i : i+d] {
+			for c := range k {
+				of[j*k+c] = slopes[c*d+j] * v
+			}
+		}
+	}
+	return parts
 }
 
 // byColumn returns the parts of the raw columns, each of which may be several for the model.

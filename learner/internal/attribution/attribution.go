@@ -11,36 +11,60 @@ package attribution
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Waves adds the parts of random features to parts, columns × scores, and their scores at
-// the centre to base. A feature has the frequency w, as long as the row x, and in coef two
-// rows of scores: the coefficients of its cosine and sine.
-func Waves(parts, base []float64, x, frequencies, coef []float32) {
-	d, k := len(x), len(base)
-	slopes := make([]float64, k)
-	for i := range len(frequencies) / d {
-		w := frequencies[i*d : (i+1)*d]
-		a, b := coef[2*i*k:(2*i+1)*k], coef[(2*i+1)*k:(2*i+2)*k]
-		angle := 0.0
-		for j, v := range x {
-			angle += float64(float64(w[j]) * float64(v))
+// Waves has random features that are cosines and sines.
+type Waves struct {
+	frequencies, columns []float64 // features × columns, and the other way round
+	coef                 []float32
+
+	angles, slopes, sums []float64 // scratch: of each feature; scores × features; of each column
+}
+
+// Set sets the features: each has a frequency, d numbers, and in coef, which f keeps, two rows of
+// scores: the coefficients of its cosine and its sine.
+func (f *Waves) Set(frequencies []float32, d int, coef []float32) {
+	f.frequencies, f.coef = f.frequencies[:0], coef
+	f.columns = slices.Grow(f.columns[:0], len(frequencies))[:len(frequencies)]
+	n := len(frequencies) / d
+	for i, v := range frequencies {
+		f.frequencies = append(f.frequencies, float64(v))
+		f.columns[i%d*n+i/d] = float64(v)
+	}
+}
+
+// AddBase adds their scores at the centre to base.
+func (f *Waves) AddBase(base []float64) {
+	k := len(base)
+	for i := 0; i < len(f.coef); i += 2 * k {
+		for m, v := range f.coef[i : i+k] {
+			base[m] += float64(v)
 		}
+	}
+}
+
+// AddSlopes adds the mean slopes of the scores between the centre and a row x to slopes, scores ×
+// columns: times x, they are the parts.
+func (f *Waves) AddSlopes(slopes, x []float64) {
+	d := len(x)
+	n, k := len(f.frequencies)/d, len(slopes)/d
+	f.angles, f.slopes = slices.Grow(f.angles[:0], n)[:n], slices.Grow(f.slopes[:0], n*k)[:n*k]
+	vec.Dots(f.angles, x, f.frequencies)
+	for i, angle := range f.angles {
 		c, s := chords(angle)
-		for m := range slopes {
-			base[m] += float64(a[m])
-			slopes[m] = float64(float64(a[m])*c) + float64(float64(b[m])*s)
+		of := f.coef[2*i*k : 2*(i+1)*k]
+		for m := range k {
+			f.slopes[m*n+i] = float64(float64(of[m])*c) + float64(float64(of[k+m])*s)
 		}
-		for j, v := range x {
-			p := parts[j*k : (j+1)*k]
-			step := float64(float64(w[j]) * float64(v))
-			for m, slope := range slopes {
-				p[m] += float64(step * slope)
-			}
-		}
+	}
+	f.sums = slices.Grow(f.sums[:0], d)[:d]
+	for m := range k {
+		vec.Dots(f.sums, f.slopes[m*n:(m+1)*n], f.columns)
+		vec.Axpy(1, f.sums, slopes[m*d:(m+1)*d])
 	}
 }
 

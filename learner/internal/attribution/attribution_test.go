@@ -21,7 +21,17 @@ func TestWavesAreIntegratedGradients(t *testing.T) {
 	clear(w[:d]) // a feature without an angle
 	x[2] = 0
 	parts, base := make([]float64, d*k), make([]float64, k)
-	Waves(parts, base, x, w, coef)
+	var waves Waves
+	waves.Set(w, d, coef)
+	row, slopes := make([]float64, d), make([]float64, k*d)
+	for j, v := range x {
+		row[j] = float64(v)
+	}
+	waves.AddBase(base)
+	waves.AddSlopes(slopes, row)
+	for i, slope := range slopes {
+		parts[i%d*k+i/d] = slope * row[i%d]
+	}
 	for c := range k {
 		const steps = 2000
 		for j := range d {
