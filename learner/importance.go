@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
@@ -14,21 +15,15 @@ const (
 	// Their relative error is of the order of 1/√rows.
 	importanceRows = 256
 
-	// importanceWork bounds the multiplications of inputs by frequencies, about a fifth of a second
-	// of a core: the more columns, the fewer rows, but LeastImportanceRows.
-	importanceWork = 1e10
-
-	// LeastImportanceRows is the number of rows that importances of many columns are estimated from.
-	LeastImportanceRows = 16
-
-	// importanceTogether is the number of rows that are scored at a time, or more.
-	importanceTogether = 512
+	// importanceChanges is the number of changes of a row that are scored, a few tenths of a second
+	// of a core: the more columns, the fewer rows, but importanceLeast.
+	importanceChanges, importanceLeast = 1 << 15, 16
 )
 
-// importanceSample returns how many of at most n rows the importances are estimated from.
-func (m *Model) importanceSample(n int) int {
-	d := float64(len(m.scaler.ColumnWeights))
-	return min(n, max(LeastImportanceRows, int(importanceWork/(d*d*float64(m.RandomFeatures())))))
+// importanceSample returns how many of at most n rows the importances of some columns are estimated
+// from.
+func importanceSample(n, columns int) int {
+	return min(n, max(importanceLeast, importanceChanges/max(1, columns)))
 }
 
 // Importance returns how much each column of a row matters for the scores: the total-effect
@@ -37,13 +32,13 @@ func (m *Model) importanceSample(n int) int {
 // but for the error of the estimate; without interactions all of them add up to 1.
 //
 // The rows are drawn as if the columns that the model sees were independent and normal, with
-// the mean and the deviation of the first rows: 256 of them, and fewer for more than about a
-// hundred columns. The error is ErrUnexplained for a model without a fit and for a given metric.
+// the mean and the deviation of the first rows: 256 of them, and fewer for more than 128
+// columns. The error is ErrUnexplained for a model without a fit and for a given metric.
 func (m *Model) Importance() ([]float64, error) {
 	if err := m.hasImportance(); err != nil {
 		return nil, err
 	}
-	d, n := len(m.scaler.ColumnWeights), m.importanceSample(importanceRows)
+	d, n := len(m.scaler.ColumnWeights), importanceSample(importanceRows, len(m.scaler.ColumnWeights))
 	draws := vec.NewNormals(vec.Key("importance", 0, 0))
 	x, other := make([]float32, n*d), make([]float32, n*d)
 	draws.Fill(x)
@@ -67,7 +62,7 @@ func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 	}
 	m.Predict(b)
 	x, f, d, k := slices.Clone(m.x), slices.Clone(m.f), len(m.x)/n, m.head.Scores()
-	if some := m.importanceSample(n); some < n {
+	if some := importanceSample(n, d); some < n {
 		for i := range some {
 			at := i * n / some
 			copy(x[i*d:(i+1)*d], x[at*d:(at+1)*d])
@@ -108,51 +103,59 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 		}
 		variance += float64(sum / float64(n))
 	}
-	var rows []float32 // x with a column drawn again, one after the other
-	score := func() {
-		for f2 := m.scored(rows, len(rows)/d); len(f2) > 0; f2 = f2[n*k:] {
-			sum := 0.0
-			for i, v := range f2[:n*k] {
-				e := v - f[i]
-				sum += float64(e * e)
-			}
-			index := 0.0
-			if variance > 0 {
-				index = sum / (2 * float64(n) * variance)
-			}
-			out = append(out, index)
-		}
-		rows = rows[:0]
+	of, own := m.bank.Changing(x, m.coef, k), (*features.Changing)(nil)
+	if m.static != nil && m.machines != nil {
+		own = m.machines.Changing(x, m.static.Coef, k)
 	}
+	score, more := make([]float64, n*k), make([]float64, n*k) // more is of the machines of a mixture
 	for from, j := 0, 0; from < d; j++ {
 		to := from + 1
 		if m.encoding != nil {
 			to = from + m.encoding.WidthOf(j)
 		}
-		at := len(rows)
-		rows = append(rows, x...)
-		for i := range n {
-			copy(rows[at+i*d+from:at+i*d+to], other[i*d+from:i*d+to])
+		exchange(x, other, d, from, to)
+		of.Sum(score, from, to)
+		for i := range score {
+			score[i] += m.intercept[i%k]
 		}
-		if len(rows) >= importanceTogether*d {
-			score()
+		if own != nil {
+			own.Sum(more, from, to)
 		}
+		m.complete(score, x, more, noSparse)
+		exchange(x, other, d, from, to)
+		sum := 0.0
+		for i, v := range score {
+			e := v - f[i]
+			sum += float64(e * e)
+		}
+		index := 0.0
+		if variance > 0 {
+			index = sum / (2 * float64(n) * variance)
+		}
+		out = append(out, index)
 		from = to
 	}
-	score()
 	return out
+}
+
+// exchange exchanges the columns [from, to) of x and other, which have d.
+func exchange(x, other []float32, d, from, to int) {
+	for i := 0; i < len(x); i += d {
+		for j := i + from; j < i+to; j++ {
+			x[j], other[j] = other[j], x[j]
+		}
+	}
 }
 
 // scored returns the scores of n scaled rows.
 func (m *Model) scored(x []float32, n int) []float64 {
 	k := m.head.Scores()
 	f := engine.Scores(nil, m.bank, x, m.coef, m.intercept, n)
-	if m.forest != nil {
-		m.forest.Sum(f, x, m.leafCoef, k)
-	}
 	if m.static != nil {
 		m.own = machineScores(m.own, m.machines, x, m.static, k, n)
-		m.static.Apply(f, x, m.own, func(int) Sparse { return Sparse{} })
 	}
+	m.complete(f, x, m.own, noSparse)
 	return f
 }
+
+func noSparse(int) Sparse { return Sparse{} }

@@ -162,13 +162,10 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
-	if m.forest != nil {
-		m.forest.Sum(m.f, m.x, m.leafCoef, k)
-	}
 	if m.static != nil {
 		m.own = machineScores(m.own, m.machines, m.x, m.static, k, n)
-		m.static.Apply(m.f, m.x, m.own, b.Sparse)
 	}
+	m.complete(m.f, m.x, m.own, b.Sparse)
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -179,6 +176,17 @@ func (m *Model) Predict(b *Batch) Predictions {
 		}
 	}
 	return p
+}
+
+// complete adds to f, the sums of the random features and the intercepts for scaled rows x, what
+// else there is in their scores. own are the sums of the machines of a mixture.
+func (m *Model) complete(f []float64, x []float32, own []float64, of func(i int) Sparse) {
+	if m.forest != nil {
+		m.forest.Sum(f, x, m.leafCoef, m.head.Scores())
+	}
+	if m.static != nil {
+		m.static.Apply(f, x, own, of)
+	}
 }
 
 // ErrLags refuses a model with lags outside its Learner: its predictions depend on the
