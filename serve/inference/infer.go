@@ -226,7 +226,11 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 		for i := range n {
 			names[i] = m.Schema.Classes[e.Class(rules.Decision, p.Row(i))]
 		}
-		return []output{tensorOf("prediction", "BYTES", []int{n}, names), tensorOf("probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values))}
+		return []output{
+			tensorOf("prediction", "BYTES", []int{n}, names),
+			tensorOf("probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values)),
+			tensorOf("classes", "BYTES", []int{p.Size}, slices.Clone(m.Schema.Classes[:p.Size])),
+		}
 	}
 	if p.Task == learner.Novelty {
 		novel, scores, thresholds := make([]bool, n), make([]float64, n), make([]float64, n)
@@ -277,12 +281,12 @@ func (q *inferRequest) selected(all []output) ([]output, *failure) {
 			for i, has := range all {
 				names[i] = has.Name
 			}
-			return nil, bad("unknown output %.100q: want %s", o.Name, strings.Join(names, " or "))
+			return nil, bad("unknown output %.100q: want %s", o.Name, strings.Join(names, ", "))
 		}
 	}
 	off := func(p *bool) bool { return p != nil && !*p }
 	return slices.DeleteFunc(all, func(o output) bool {
-		named := len(q.Outputs) == 0
+		named := len(q.Outputs) == 0 && o.Name != "classes" // which do not depend on the rows
 		for _, want := range q.Outputs {
 			named = named || want.Name == o.Name
 		}

@@ -56,7 +56,8 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 	targets := max(1, len(m.Decode.Labels))
 	switch {
 	case task == learner.Classification:
-		v.Outputs = []tensorMetadata{{"prediction", "BYTES", []int{-1}}, {"probabilities", "FP64", []int{-1, len(m.Schema.Classes)}}}
+		k := len(m.Schema.Classes)
+		v.Outputs = []tensorMetadata{{"prediction", "BYTES", []int{-1}}, {"probabilities", "FP64", []int{-1, k}}, {"classes", "BYTES", []int{k}}}
 	case task == learner.Novelty:
 		v.Outputs = []tensorMetadata{{"prediction", "BOOL", []int{-1}}, {"score", "FP64", []int{-1}}, {"threshold", "FP64", []int{-1}}}
 	case targets > 1:

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -170,6 +171,10 @@ func TestEverySpellingHasTheSamePrediction(t *testing.T) {
 		t.Errorf("answered %+v", a)
 	}
 	names, values := in[[]string](t, string(a.Outputs[0].Data)), in[[]float64](t, string(a.Outputs[1].Data))
+	a = in[answer](t, c.ask("POST", "/v2/models/fraud/infer", `{"inputs":[`+strings.Join(inputs, ",")+`],"outputs":[{"name":"classes"}]}`, 200))
+	if got := in[[]string](t, string(a.Outputs[0].Data)); len(a.Outputs) != 1 || !slices.Equal(got, m.Schema.Classes) || fmt.Sprint(a.Outputs[0].Shape) != "[2]" {
+		t.Errorf("classes answered as %+v, want %v", a, m.Schema.Classes)
+	}
 	for i := range rows {
 		if names[i] != list[i].Prediction || values[2*i] != p.Row(i)[0] || values[2*i+1] != p.Row(i)[1] {
 			t.Fatalf("row %d: %s %v, want %+v", i, names[i], values[2*i:2*i+2], list[i])
@@ -207,7 +212,7 @@ func TestMetadataAndHealth(t *testing.T) {
 		"/v2/health/live":        `{"live":true}`,
 		"/v2/health/ready":       `{"live":true,"ready":true}`,
 		"/v2/models/fraud/ready": `{"name":"fraud","ready":true}`,
-		"/v2/models/fraud":       fmt.Sprintf(`{"name":"fraud","versions":["%d"],"platform":"accrete","inputs":[{"name":"amount","datatype":"FP64","shape":[-1]},{"name":"at","datatype":"BYTES","shape":[-1]},{"name":"country","datatype":"BYTES","shape":[-1]},{"name":"paid","datatype":"BOOL","shape":[-1]}],"outputs":[{"name":"prediction","datatype":"BYTES","shape":[-1]},{"name":"probabilities","datatype":"FP64","shape":[-1,2]}]}`, m.ID.Step),
+		"/v2/models/fraud":       fmt.Sprintf(`{"name":"fraud","versions":["%d"],"platform":"accrete","inputs":[{"name":"amount","datatype":"FP64","shape":[-1]},{"name":"at","datatype":"BYTES","shape":[-1]},{"name":"country","datatype":"BYTES","shape":[-1]},{"name":"paid","datatype":"BOOL","shape":[-1]}],"outputs":[{"name":"prediction","datatype":"BYTES","shape":[-1]},{"name":"probabilities","datatype":"FP64","shape":[-1,2]},{"name":"classes","datatype":"BYTES","shape":[2]}]}`, m.ID.Step),
 	} {
 		if got := c.ask("GET", path, "", 200); got != text {
 			t.Errorf("%s: %s, want %s", path, got, text)
@@ -275,7 +280,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		input("amount", "FP64", "[2]", `[[1,2]]`):             `a list has 2 values, but the shape is [2]: want 1 in each list`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}]}`:       `twice`,
 		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]},{"name":"paid","datatype":"BOOL","shape":[2],"data":[true,true]}]}`: `as input`,
-		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output "x": want prediction or probabilities`,
+		`{"inputs":[{"name":"amount","datatype":"FP64","shape":[1],"data":[1]}],"outputs":[{"name":"x"}]}`:                                         `unknown output "x": want prediction, probabilities, classes`,
 	} {
 		if got := in[struct{ Error string }](t, c.ask("POST", "/v2/models/fraud/infer", body, 400)); !strings.Contains(got.Error, reason) {
 			t.Errorf("%s: %s, want %s", body, got.Error, reason)
