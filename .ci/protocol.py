@@ -73,13 +73,15 @@ def run(address):
     for inputs in one_tensor, columns:
         for binary_in in True, False:
             for binary_out in True, False:
-                outputs = [protocol.InferRequestedOutput(name, binary_data=binary_out) for name in ("prediction", "probabilities")]
+                outputs = [protocol.InferRequestedOutput(name, binary_data=binary_out) for name in ("prediction", "probabilities", "classes")]
                 answer = client.infer("demo", inputs(rows, names, binary_in), version, outputs, request_id="7")
                 head = answer.get_response()
                 check(head["id"] == "7" and head["model_name"] == "demo" and head["model_version"] == version, f"answer {head}")
                 probabilities = answer.as_numpy("probabilities")
                 classes = [c.decode() if isinstance(c, bytes) else c for c in answer.as_numpy("prediction")]
                 check(probabilities.shape == (50, 2) and set(classes) <= {"a", "b"}, f"answer {classes} {probabilities}")
+                named = [c.decode() if isinstance(c, bytes) else c for c in answer.as_numpy("classes")]
+                check(classes == [named[i] for i in probabilities.argmax(axis=1)], f"classes {named}, answer {classes} {probabilities}")
                 if wanted is None:
                     wanted = (classes, probabilities)
                 check(classes == wanted[0] and (probabilities == wanted[1]).all(), f"{inputs.__name__}, binary {binary_in}, {binary_out}: other predictions")
