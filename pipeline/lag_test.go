@@ -62,6 +62,8 @@ func TestLagOfAPausedLearner(t *testing.T) {
 		p, _ := learntest.Last[event.Paused](ev)
 		kafkatest.Fill(t, c, in, 1, slices.Repeat([]string{`{"other":"schema"}`}, 50))
 		eventually(t, what+": a lag that has grown", has(p.Why.Bad, end))
+		kafkatest.Fill(t, c, in, 1, slices.Repeat([]string{`{"other":"schema"}`}, 50))
+		eventually(t, what+": a lag that has grown again", has(p.Why.Bad, end+50)) // there is no room to read ahead
 	}
 	stop, _ := start(t, cfg)
 	check("it pauses", 2050)
@@ -70,7 +72,7 @@ func TestLagOfAPausedLearner(t *testing.T) {
 	}
 	ev.Reset()
 	stop, _ = start(t, cfg)
-	check("it has paused after a restart", 2100)
+	check("it has paused after a restart", 2150)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

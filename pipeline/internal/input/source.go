@@ -80,7 +80,7 @@ func (s *Source) Run(ctx context.Context) {
 }
 
 func (s *Source) follow(ctx context.Context, i int, f feed) {
-	in, offset, more := f.in, f.taken, f.more
+	in, offset := f.in, f.taken
 	w := newWitness(s.client, in, f.reads, s.report)
 	idle := false // the last arrival says so
 	for first := true; ; {
@@ -121,9 +121,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 				if got.HighWatermark > 0 {
 					s.report(lag(in, f.reached.Load(), &got)) // also of a learner that is paused, and takes nothing
 				}
-				select {
-				case <-more:
-				case <-ctx.Done():
+				if !s.awaitRoom(ctx, f, &got) {
 					return
 				}
 			}
@@ -131,6 +129,31 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 			if !s.arrive(ctx, a) {
 				return
 			}
+		}
+	}
+}
+
+// lagEvery is how often a lag is reported while there is no room to read ahead.
+const lagEvery = 2 * time.Second
+
+// awaitRoom waits until a feed takes what was fetched, and meanwhile reports a lag that grows: a
+// learner that is paused takes nothing.
+func (s *Source) awaitRoom(ctx context.Context, f feed, got *ingest.Fetched) bool {
+	every := time.NewTicker(lagEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-f.more:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-every.C:
+		}
+		_, ends, err := s.client.Offsets(ctx, f.in.Topic) // after an error, the next fetch says why
+		if at := int(f.in.Partition); err == nil && at < len(ends) && ends[at] > got.End {
+			now := *got
+			now.End, now.HighWatermark = ends[at], max(got.HighWatermark, ends[at])
+			s.report(lag(f.in, f.reached.Load(), &now))
 		}
 	}
 }
