@@ -9,13 +9,13 @@ type Changing struct {
 	scores  int
 	x, coef []float32
 
-	panels []float32   // x as it was, packed
-	phases [][]float32 // of each panel of rows as they were; nil: sums are those of whole rows
-	packed []float32   // coef
-	step   []float32   // scratch: how much a panel of rows has changed
-	group  []float32   // likewise: phases of a group
-	sums   []float64   // likewise
-	vec.Scratch
+	panels  []float32   // x as it was, packed
+	phases  [][]float32 // of each panel of rows as they were; nil: sums are those of whole rows
+	packed  []float32   // coef
+	step    []float32   // scratch: how much a panel of rows has changed
+	group   []float32   // likewise: phases of a group
+	sums    []float64   // likewise
+	scratch vec.Scratch
 }
 
 // phaseTile is the number of phases of a panel of rows and one of frequencies.
@@ -41,7 +41,7 @@ func (b *Bank) Changing(x, coef []float32, scores int) *Changing {
 	for i := 0; i < len(c.panels); i += size {
 		t := make([]float32, frequencies*phaseTile)
 		for p := range frequencies {
-			vec.Project(t[p*phaseTile:(p+1)*phaseTile], c.panels[i:i+size], b.w[p*vec.Panel*dim:(p+1)*vec.Panel*dim], dim, &c.Scratch)
+			vec.Project(t[p*phaseTile:(p+1)*phaseTile], c.panels[i:i+size], b.w[p*vec.Panel*dim:(p+1)*vec.Panel*dim], dim, &c.scratch)
 		}
 		c.phases = append(c.phases, t)
 	}
@@ -75,12 +75,12 @@ func (c *Changing) Sum(dst []float64, from, to int) {
 			clear(t)
 			for q := 0; q < len(of) && from < to; q += phaseTile {
 				w := c.bank.w[(p+q/phaseTile)*vec.Panel*dim:]
-				vec.Project(t[q:q+phaseTile], step, w[from*vec.Panel:to*vec.Panel], to-from, &c.Scratch)
+				vec.Project(t[q:q+phaseTile], step, w[from*vec.Panel:to*vec.Panel], to-from, &c.scratch)
 			}
 			for j, v := range of {
 				t[j] += v
 			}
-			vec.SumPhases(sums, 1, t, c.packed[2*p*vec.Panel*c.scores:], c.scores, n, &c.Scratch)
+			vec.SumPhases(sums, 1, t, c.packed[2*p*vec.Panel*c.scores:], c.scores, n, &c.scratch)
 		}
 		for r := range n {
 			for k := range c.scores {
