@@ -225,6 +225,7 @@ type (
 		Next, End int64 // End is the high watermark
 		Stable    int64 // last stable offset: before End while a transaction is open
 		First     int64 // log start offset
+		Waiting   bool  // nothing is fetched, since there is no room: no sign that records are learned
 	}
 
 	// PartitionsAdded reports that partitions were added to an input topic and are read now.

@@ -153,7 +153,9 @@ func (s *Source) awaitRoom(ctx context.Context, f feed, got *ingest.Fetched) boo
 		if at := int(f.in.Partition); err == nil && at < len(ends) && ends[at] > got.End {
 			now := *got
 			now.End, now.HighWatermark = ends[at], max(got.HighWatermark, ends[at])
-			s.report(lag(f.in, f.reached.Load(), &now))
+			waiting := lag(f.in, f.reached.Load(), &now)
+			waiting.Waiting = true
+			s.report(waiting)
 		}
 	}
 }

@@ -249,7 +249,9 @@ func (w *Watch) progress(p learner.Progress) {
 
 func (w *Watch) lag(ev event.Lag) {
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
-	w.kafka.Progress()
+	if !ev.Waiting {
+		w.kafka.Progress()
+	}
 	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
 	w.moving.Lag(w.now.Lag)
 	w.blocked.Red(w.metrics.Blocked.Set(ev.Topic, int(ev.Partition), ev.Stable, ev.End))
