@@ -23,6 +23,15 @@ func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64,
 	return c.bounds(ctx, topic, all...)
 }
 
+// End returns the last stable offset of a partition.
+func (c *Client) End(ctx context.Context, topic string, partition int) (int64, error) {
+	all, err := c.offsets(ctx, topic, -1, []int{partition})
+	if err != nil {
+		return 0, err
+	}
+	return all[0], nil
+}
+
 // OffsetsAt returns, for each partition, the offset of the first record with this time or
 // a later one, and the last stable offset if there is none.
 func (c *Client) OffsetsAt(ctx context.Context, topic string, at time.Time) ([]int64, error) {

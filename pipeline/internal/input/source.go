@@ -149,10 +149,10 @@ func (s *Source) awaitRoom(ctx context.Context, f feed, got *ingest.Fetched) boo
 			return false
 		case <-every.C:
 		}
-		_, ends, err := s.client.Offsets(ctx, f.in.Topic) // after an error, the next fetch says why
-		if at := int(f.in.Partition); err == nil && at < len(ends) && ends[at] > got.End {
+		end, err := s.client.End(ctx, f.in.Topic, int(f.in.Partition)) // after an error, the next fetch says why
+		if err == nil && end > got.End {
 			now := *got
-			now.End, now.HighWatermark = ends[at], max(got.HighWatermark, ends[at])
+			now.End, now.HighWatermark = end, max(got.HighWatermark, end)
 			waiting := lag(f.in, f.reached.Load(), &now)
 			waiting.Waiting = true
 			s.report(waiting)
