@@ -65,7 +65,7 @@ func TestImportancesAreSharesOfTheVariance(t *testing.T) {
 // The work does not grow with the cube of the columns: of many, each is estimated from fewer rows,
 // and the effect of each is that of a change of this column alone.
 func TestImportancesOfManyColumns(t *testing.T) {
-	const columns, n = 300, 20
+	const columns = 300
 	rows, r := new(Batch), rand.New(rand.NewPCG(1, 2))
 	rows.Reset(columns)
 	x := make([]float64, columns)
@@ -90,6 +90,31 @@ func TestImportancesOfManyColumns(t *testing.T) {
 		t.Fatalf("%d importances, %v", len(on), err)
 	}
 
+	checkEffects(t, m, r, columns)
+}
+
+// TestImportancesOfAMixture: the effects are those of all of its parts.
+func TestImportancesOfAMixture(t *testing.T) {
+	r, b := rand.New(rand.NewPCG(3, 4)), waves(1500)
+	l := newLearner(t, Config{MaxFeatures: 64, Mixture: true, Forest: 5})
+	learnTo(l, b, nil)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.machines == nil || m.forest == nil {
+		t.Fatal("the model has no machines or no trees")
+	}
+	for i := range m.static.Coef { // machines that count
+		m.static.Coef[i] = float32(r.NormFloat64() / 10)
+	}
+	checkEffects(t, m, r, b.Dim())
+}
+
+// checkEffects compares the effects of columns with those of scoring whole rows, for each alone.
+func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
+	t.Helper()
+	const n = 20
 	x1, x2 := make([]float32, n*columns), make([]float32, n*columns)
 	for i := range x1 {
 		x1[i], x2[i] = float32(r.NormFloat64()), float32(r.NormFloat64())

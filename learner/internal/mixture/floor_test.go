@@ -3,6 +3,7 @@ package mixture
 import (
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -67,6 +68,22 @@ func TestStacksPredictWithinReach(t *testing.T) {
 			if p[0] != lo && p[0] != hi {
 				t.Errorf("stack %d with factors of %v predicts %v, want an end of %v to %v", s, factor, p[0], lo, hi)
 			}
+		}
+	}
+}
+
+// TestMembersPredictWithinReach: however far their scores are.
+func TestMembersPredictWithinReach(t *testing.T) {
+	h := target.NewHead(nil, target.Regression, 0, 1)
+	m := New(h)
+	for i := range 2 * recentLabels {
+		m.ahead.bounds[0].add(float64(i % 11))
+	}
+	lo, hi := m.ahead.bounds[0].reach()
+	for _, test := range []struct{ score, want float64 }{{-1e9, lo}, {1e9, hi}, {(lo + hi) / 2, (lo + hi) / 2}} {
+		m.ask(&Row{Row: member.Row{Head: &h}, Engine: []float64{test.score}})
+		if got := m.p[0]; got != test.want {
+			t.Errorf("the engine's score %v predicts %v, want %v", test.score, got, test.want)
 		}
 	}
 }
