@@ -41,7 +41,7 @@ func (b *Bank) Changing(x, coef []float32, scores int) *Changing {
 	for i := 0; i < len(c.panels); i += size {
 		t := make([]float32, frequencies*phaseTile)
 		for p := range frequencies {
-			vec.Project(t[p*phaseTile:(p+1)*phaseTile], c.panels[i:i+size], b.w[p*vec.Panel*dim:(p+1)*vec.Panel*dim], dim, &c.scratch)
+			vec.Project(t[p*phaseTile:(p+1)*phaseTile], c.panels[i:i+size], b.w[p*vec.Panel*dim:(p+1)*vec.Panel*dim], dim)
 		}
 		c.phases = append(c.phases, t)
 	}
@@ -75,7 +75,7 @@ func (c *Changing) Sum(dst []float64, from, to int) {
 			clear(t)
 			for q := 0; q < len(of) && from < to; q += phaseTile {
 				w := c.bank.w[(p+q/phaseTile)*vec.Panel*dim:]
-				vec.Project(t[q:q+phaseTile], step, w[from*vec.Panel:to*vec.Panel], to-from, &c.scratch)
+				vec.Project(t[q:q+phaseTile], step, w[from*vec.Panel:to*vec.Panel], to-from)
 			}
 			for j, v := range of {
 				t[j] += v

@@ -128,7 +128,7 @@ func (w *worker) ownPairs(j *job, block, from, to, panel int) []float64 {
 			for i := range vec.Panels(count, vec.Panel) {
 				size := vec.Panel * j.long
 				weights := p.packed[(at/chunk*panelsOf+i)*size:][:size]
-				vec.Project(products[i*vec.Panel*vec.Lanes:(i+1)*vec.Panel*vec.Lanes], x, weights, j.long, &w.Scratch)
+				vec.Project(products[i*vec.Panel*vec.Lanes:(i+1)*vec.Panel*vec.Lanes], x, weights, j.long)
 			}
 			row := resize(&w.turned, count)
 			for r := range last - first {

@@ -10,6 +10,7 @@ import (
 type Held struct {
 	Team     *cores.Team // does the products; nil: as many goroutines as they justify
 	Together int         // runs of rows that the same core begins with, see cores.Team.RunNear; 0 is 1
+	Cache    *Cache      // of the bank and the rows; nil: none
 
 	bank   *Bank
 	rows   int
@@ -61,6 +62,7 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinate
 	}
 	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
 	j.held, h.of, h.factors, h.inUse = h, of, g, inUse
+	h.prepare(j.from, j.end)
 	if j.rows > 0 {
 		j.holdGradient()
 	}
@@ -171,6 +173,10 @@ func (j *job) holdTask(w *worker, i int) {
 	var t []float32 // phases from panel p on
 	for p := j.first; p < j.to; p++ {
 		tile := j.held.tiles(p-j.from, i)[:perTile]
+		if t := j.cached(x, p, i); t != nil {
+			vec.FeaturesPhases(tile, 1, t, &w.Scratch)
+			continue
+		}
 		if !j.bank.structured() {
 			vec.FeaturesOf(tile, x, j.panels(p, p+1), dim, j.held.of[i], &w.Scratch)
 			continue

@@ -62,10 +62,10 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 	return machine.AllFeatures, machine.FeatureBytes
 }
 
-// PackedInputs returns how many numbers of the inputs of rows a Learner of c, which is effective,
-// has a copy of beside its State, as float32, if its model sees at most that many inputs: those of
-// the windows of newton and of the kernel machines in a mixture.
-func (c Config) PackedInputs(inputs int) int {
+// WindowNumbers returns how many numbers of rows a Learner of c, which is effective, has beside its
+// State, as float32, if its model sees at most that many inputs: a copy of the rows in the windows
+// of newton and of the kernel machines in a mixture, and the phases of wide ones.
+func (c Config) WindowNumbers(inputs int) int {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
 		return 0
@@ -75,7 +75,7 @@ func (c Config) PackedInputs(inputs int) int {
 		n = a.Packed(c.options(), inputs)
 	}
 	if c.Mixture {
-		n += newton.PackedRows * inputs
+		n += newton.MachineNumbers(inputs, machine.Features)
 	}
 	return n
 }

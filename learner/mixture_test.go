@@ -21,6 +21,7 @@ var mixtures = func() (all []stream) {
 		{"growing", small, 2, growing}, {"binary", odd, 3, sided}, {"regression", number, 4, numeric}, {"several", several, 4, numerics},
 		{"late", small, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }}, {"lags", sparse, 2, sided},
 		{"wide", Config{Mixture: true, Algorithm: "all", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:9"}, 257, sided},
+		{"wide newton", Config{Mixture: true, BlockSize: 20, MaxFeatures: 60, Kernel: "gaussian:9"}, 257, sided},
 	}
 }()
 

@@ -32,6 +32,10 @@ func featuresSomeAVX2(dst, x, w []float32, list []uint32, dim int) {
 	featuresSome2(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
 }
 
+func productSomeAVX2(t, x, w []float32, list []uint32, dim int) {
+	productSome2(len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &t[0])
+}
+
 func fewAVX2(t, w []float32, few rowCoordinates, dim int) {
 	few2(len(t)/(Panel*Lanes), len(few), &few[0].at[0], dim, &w[0], &t[0])
 }
@@ -95,8 +99,8 @@ func transposeAVX2(dst, w []float32, dim int) {
 	transpose2(dim, &w[0], &dst[0])
 }
 
-func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
-	product2(dim, &x[0], &w[0], &t[0][0])
+func productAVX2(t, x, w []float32, dim int) {
+	product2(dim, &x[0], &w[0], &t[0])
 }
 
 func accumulateAVX2(dst []float64, f []float32) {

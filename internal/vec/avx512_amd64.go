@@ -34,6 +34,10 @@ func featuresSomeAVX512(dst, x, w []float32, list []uint32, dim int) {
 	featuresSome512(len(w)/(Panel*dim), len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &dst[0])
 }
 
+func productSomeAVX512(t, x, w []float32, list []uint32, dim int) {
+	productSome512(len(list), unsafe.SliceData(list), dim, &x[0], &w[0], &t[0])
+}
+
 func fewAVX512(t, w []float32, few rowCoordinates, dim int) {
 	few512(len(t)/(Panel*Lanes), len(few), &few[0].at[0], dim, &w[0], &t[0])
 }
@@ -134,8 +138,8 @@ func transposeAVX512(dst, w []float32, dim int) {
 	transpose512(dim, &w[0], &dst[0])
 }
 
-func productAVX512(t *[Panel][Lanes]float32, x, w []float32, dim int) {
-	product512(dim, &x[0], &w[0], &t[0][0])
+func productAVX512(t, x, w []float32, dim int) {
+	product512(dim, &x[0], &w[0], &t[0])
 }
 
 func accumulateAVX512(dst []float64, f []float32) {

@@ -126,6 +126,41 @@ func FeaturesOf(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
 	}
 }
 
+// Phases sets t, [panels of frequencies][Panel][Lanes], to the phases of a panel of rows x, of which
+// only some coordinates are not 0: FeaturesPhases of them, with the scale 1, has the bits of
+// FeaturesOf.
+func Phases(t, x, w []float32, dim int, of Coordinates) {
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
+	}
+	_ = t[panels*Panel*Lanes-1]
+	of.check(dim)
+	if len(of.few) > 0 {
+		active.few(t[:panels*Panel*Lanes], w, of.few, dim)
+		return
+	}
+	for p := range panels {
+		t, w := t[p*Panel*Lanes:], w[p*Panel*dim:]
+		if of.list == nil || active.productSome == nil {
+			active.product(t, x, w[:Panel*dim], dim)
+		} else {
+			active.productSome(t, x, w, of.list, dim)
+		}
+	}
+}
+
+// Products returns the number of products for each phase of rows with these coordinates.
+func (c Coordinates) Products(dim int) int {
+	switch {
+	case len(c.few) > 0:
+		return len(c.few)
+	case c.list != nil:
+		return len(c.list)
+	}
+	return dim
+}
+
 // check panics if c are not coordinates of rows of dim numbers.
 func (c Coordinates) check(dim int) {
 	if n := len(c.list); n > 0 && int(c.list[n-1]) >= 16*dim {

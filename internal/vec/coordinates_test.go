@@ -39,6 +39,14 @@ func indicators(r *rand.Rand, dim, columns, n int) []float32 {
 	return x
 }
 
+// featuresOfPhases is FeaturesOf with Phases.
+func featuresOfPhases(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
+	clear(dst)
+	t := make([]float32, len(dst)/2)
+	Phases(t, x, w, dim, of)
+	FeaturesPhases(dst, 1, t, s)
+}
+
 func TestCoordinatesOfZerosChangeNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(81, 82))
 	eachISA(func(name string) {
@@ -58,6 +66,9 @@ func TestCoordinatesOfZerosChangeNothing(t *testing.T) {
 				Features(want, x, w, dim, &s)
 				if FeaturesOf(got, x, w, dim, of, &s); !slices.Equal(got, want) {
 					t.Errorf("%s: %d coordinates, %v of them 0: the features differ", name, dim, share)
+				}
+				if featuresOfPhases(got, x, w, dim, of, &s); !slices.Equal(got, want) {
+					t.Errorf("%s: %d coordinates, %v of them 0: the features of the phases differ", name, dim, share)
 				}
 				for _, scores := range []int{1, scores} {
 					want, got := make([]float64, scores*Lanes), make([]float64, scores*Lanes)

@@ -16,10 +16,10 @@ func Gram(g []float64, phi []float32, n int, s *Scratch) {
 		tall, wide := columnPanels(&s.tall, phi, n, rows, Panel), columnPanels(&s.wide, phi, n, rows, Lanes)
 		for i := 0; i < n; i += Panel {
 			for j := 0; j < min(i+Panel, n); j += Lanes {
-				t := &s.tile.cos
+				t := s.phases[:Panel*Lanes]
 				active.product(t, wide[j*rows:(j+Lanes)*rows], tall[i*rows:(i+Panel)*rows], rows)
 				for r := max(0, j-i); r < min(Panel, n-i); r++ {
-					active.accumulate(g[(i+r)*n+j:(i+r)*n+min(j+Lanes, i+r+1)], t[r][:])
+					active.accumulate(g[(i+r)*n+j:(i+r)*n+min(j+Lanes, i+r+1)], t[r*Lanes:(r+1)*Lanes])
 				}
 			}
 		}
@@ -64,25 +64,22 @@ func packColumns(panel, phi []float32, n, rows, width int) {
 // Project sets t, [Panel][Lanes], to the products of a panel of vectors w, [dim][Panel],
 // with a panel of rows x, [dim][Lanes]: chains of float32 fused multiply-adds from +0, in
 // the order of the coordinates.
-func Project(t, x, w []float32, dim int, s *Scratch) {
+func Project(t, x, w []float32, dim int) {
 	if len(t) != Panel*Lanes || len(x) != dim*Lanes || len(w) != dim*Panel {
 		panic("vec: Project of slices that do not fit together")
 	}
-	tile := &s.tile.cos
-	active.product(tile, x, w, dim)
-	for i := range tile {
-		copy(t[i*Lanes:], tile[i][:])
-	}
+	active.product(t, x, w, dim)
 }
 
-// productGeneric computes t[i][j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i][j]) from +0,
+// productGeneric computes t[i*Lanes+j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i*Lanes+j]) from +0,
 // for k = 0, 1, ..., dim-1.
-func productGeneric(t *[Panel][Lanes]float32, x, w []float32, dim int) {
-	*t = [Panel][Lanes]float32{}
+func productGeneric(t, x, w []float32, dim int) {
+	clear(t[:Panel*Lanes])
 	for k := range dim {
 		for i, u := range w[k*Panel : (k+1)*Panel] {
+			t := t[i*Lanes : (i+1)*Lanes]
 			for j, v := range x[k*Lanes : (k+1)*Lanes] {
-				t[i][j] = FMA(u, v, t[i][j])
+				t[j] = FMA(u, v, t[j])
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func TestProjectIsTheProducts(t *testing.T) {
 	for i := range w {
 		w[i] = float32(r.NormFloat64())
 	}
-	Project(got, x, w, dim, new(Scratch))
+	Project(got, x, w, dim)
 	for i := range Panel {
 		for l := range Lanes {
 			want := float32(0)

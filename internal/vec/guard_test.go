@@ -250,6 +250,9 @@ func TestRowsOfFewNumbersHaveTheSameFeatures(t *testing.T) {
 			if FeaturesOf(got, x, w, dim, of, &s); !slices.Equal(got, want) {
 				t.Fatalf("%s: %d coordinates, %d numbers a row: the features differ", name, dim, len(of.few))
 			}
+			if featuresOfPhases(got, x, w, dim, of, &s); !slices.Equal(got, want) {
+				t.Fatalf("%s: %d coordinates, %d numbers a row: the features of the phases differ", name, dim, len(of.few))
+			}
 			sums, wanted := make([]float64, scores*Lanes), make([]float64, scores*Lanes)
 			Sum(wanted, x, w, a, dim, scores, Lanes, &s)
 			if SumOf(sums, x, w, a, dim, scores, Lanes, of, &s); !slices.Equal(sums, wanted) {

@@ -25,12 +25,13 @@ type isa struct {
 	nonzero      func(list []uint32, x []float32, dim int) int
 	sumSome      func(dst []float64, x, w, a []float32, list []uint32, dim, scores int, s *Scratch)
 	featuresSome func(dst, x, w []float32, list []uint32, dim int)
+	productSome  func(t, x, w []float32, list []uint32, dim int)
 	few          func(t, w []float32, few rowCoordinates, dim int) // phases; nil if it would not be faster
 
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)
 	sumRow          func(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) // nil if it would not be faster than sum
-	product         func(t *[Panel][Lanes]float32, x, w []float32, dim int)
+	product         func(t, x, w []float32, dim int)                                       // t is [Panel][Lanes]
 	accumulate      func(dst []float64, f []float32)
 	normals         func(n *Normals, dst []float32)
 	packRows        func(dst, x []float32, dim int) // 16 rows; nil if it would not be faster

@@ -17,7 +17,7 @@ func native() (found []isa) {
 			name: "avx512", sum: sumAVX512, sumRow: sumRowAVX512, gradient: gradientAVX512, addChains: addChainsAVX512, features: featuresAVX512,
 			sumPhases: sumPhasesAVX512, gradientPhases: gradientPhasesAVX512, featuresPhases: featuresPhasesAVX512, hadamard: hadamardAVX512,
 			heldSum: heldSumAVX512, heldSumFew: heldSumFewAVX512, spreadSum: spreadSumAVX512,
-			nonzero: nonzeroAVX512, sumSome: sumSomeAVX512, featuresSome: featuresSomeAVX512, few: fewAVX512,
+			nonzero: nonzeroAVX512, sumSome: sumSomeAVX512, featuresSome: featuresSomeAVX512, productSome: productSomeAVX512, few: fewAVX512,
 			product: productAVX512, accumulate: accumulateAVX512,
 			normals: normalsAVX512, packRows: packRowsAVX512, packFrequencies: packFrequenciesAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
@@ -27,7 +27,7 @@ func native() (found []isa) {
 			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, addChains: addChainsAVX2, features: featuresAVX2,
 			sumPhases: sumPhasesAVX2, gradientPhases: gradientPhasesAVX2, featuresPhases: featuresPhasesAVX2, hadamard: hadamardAVX2,
 			heldSum: heldSumAVX2, heldSumFew: heldSumFewAVX2, spreadSum: spreadSumAVX2,
-			nonzero: nonzeroAVX2, sumSome: sumSomeAVX2, featuresSome: featuresSomeAVX2, few: fewAVX2,
+			nonzero: nonzeroAVX2, sumSome: sumSomeAVX2, featuresSome: featuresSomeAVX2, productSome: productSomeAVX2, few: fewAVX2,
 			product: productAVX2, accumulate: accumulateAVX2,
 			normals: normalsAVX2, transpose: transposeAVX2, peak: peak2, width: 8,
 		})

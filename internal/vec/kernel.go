@@ -10,7 +10,7 @@ type Scratch struct {
 	run  []float32 // features of a run and a panel of frequencies
 
 	some   Coordinates
-	phases [Group * Lanes]float32 // of SumOf and FeaturesOf
+	phases [Group * Lanes]float32 // of Gram, SumOf and FeaturesOf
 
 	rowFeatures [8 * 2 * Group]float32 // of eight groups
 	rowSums     [8 * 2 * 16]float32    // their chains

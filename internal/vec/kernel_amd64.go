@@ -239,10 +239,20 @@ func spread2(panels int, scores int, f *float32, factors *float32, acc *float32)
 //go:noescape
 func product512(dim int, x *float32, w *float32, t *float32)
 
+// productSome512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1 of the coordinates list[i]/16, for i < n, of all dim.
+//
+//go:noescape
+func productSome512(n int, list *uint32, dim int, x *float32, w *float32, t *float32)
+
 // product2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
 //
 //go:noescape
 func product2(dim int, x *float32, w *float32, t *float32)
+
+// productSome2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1 of the coordinates list[i]/16, for i < n, of all dim.
+//
+//go:noescape
+func productSome2(n int, list *uint32, dim int, x *float32, w *float32, t *float32)
 
 // eachDot512 is dst[i] = Dot(x, w[i]), for i < rows, each of n numbers.
 //

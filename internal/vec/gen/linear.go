@@ -8,8 +8,12 @@ import (
 
 // linear has the loops of linear algebra. Nothing in float64 is fused.
 func linear() {
-	product512()
-	product2()
+	for _, from := range []source{products512, some512} {
+		product512(from)
+	}
+	for _, from := range []source2{products2, some2} {
+		product2(from)
+	}
 	eachDot512()
 	squares2()
 	rowDots2()
@@ -34,12 +38,13 @@ type vectors struct {
 	n            int
 }
 
-func product512() {
-	text("product512", NOSPLIT, "func(dim int, x, w, t *float32)")
+func product512(from source) {
+	name := "product" + from.name + "512"
+	text(name, NOSPLIT, "func("+from.params+", t *float32)")
 	Pragma("noescape")
-	Doc("product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.")
-	dim, x, w, t := load("dim"), load("x"), load("w"), load("t")
-	phases512(dim, x, w)
+	Doc(name + productDoc + from.doc + ".")
+	phases, t := from.load(), load("t")
+	phases()
 	for r := range panel {
 		VMOVUPS(tile(r, 0), rows(t, r, 0))
 		VMOVUPS(tile(r, 1), rows(t, r, 1))
@@ -48,12 +53,15 @@ func product512() {
 	RET()
 }
 
-func product2() {
-	text("product2", NOSPLIT, "func(dim int, x, w, t *float32)")
+const productDoc = " is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1"
+
+func product2(from source2) {
+	name := "product" + from.name + "2"
+	text(name, NOSPLIT, "func("+from.params+", t *float32)")
 	Pragma("noescape")
-	Doc("product2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.")
-	dim, x, w, t := load("dim"), load("x"), load("w"), load("t")
-	quarters2(dim, x, w, func(q, h int) {
+	Doc(name + productDoc + from.doc + ".")
+	tiles, t := from.load(), load("t")
+	tiles(func(q, h int) {
 		for r := range half {
 			VMOVUPS(quarter(r, 0), lane(t, half*q+r, h, 0))
 			VMOVUPS(quarter(r, 1), lane(t, half*q+r, h, 1))

@@ -267,8 +267,8 @@ type Algorithm struct {
 	// do not.
 	Descent *Descent
 
-	// Packed returns how many numbers of the inputs of rows there is a copy of beside the State,
-	// in float32, in a model that sees at most that many inputs; nil for none.
+	// Packed returns how many numbers of rows there are beside the State, in float32, in a model
+	// that sees at most that many inputs: a copy of them, and their phases; nil for none.
 	Packed func(o Options, inputs int) int
 
 	// Forest reports whether leaves of trees can be features beside the random ones.

@@ -1,6 +1,9 @@
 package newton
 
-import "github.com/accrete-ml/accrete/learner/internal/engine"
+import (
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+)
 
 // More rows in the window average out more of the noise of labels, in about the same time: steps
 // visit as many rows for each example, and so each block half as often in a window that is twice as
@@ -58,10 +61,16 @@ func mostRows(o *engine.Options) int {
 	return windowRows
 }
 
-// packed returns how many numbers of the inputs in the window of a model with these options a copy
-// has, if the model sees at most that many inputs.
+// packed returns how many numbers the window of a model with these options has beside the State, if
+// the model sees at most that many inputs.
 func packed(o engine.Options, inputs int) int {
-	return max(windowRows*inputs, mostRows(&o)*min(inputs, longInputs))
+	return max(numbers(windowRows, inputs, o.MaxFeatures), mostRows(&o)*min(inputs, longInputs))
+}
+
+// numbers returns how many numbers a window of that many rows has: a copy of the inputs, and their
+// phases in the cache.
+func numbers(rows, inputs, most int) int {
+	return rows*inputs + features.CachedNumbers(rows, most, inputs)
 }
 
 // TreeBytes returns the memory of a tree beside the State: of at most 2 × 1280/3 nodes of 16 bytes,

@@ -12,6 +12,7 @@ func (w *newton) take(from engine.Engine) {
 	w.Before = nil
 	if old, ok := from.(*newton); ok {
 		w.spare = append(old.spare, old.grams...)
+		w.cache.Take(&old.cache)
 		w.coef, w.averageCoef = old.coef[:0], old.averageCoef[:0]
 		*old = newton{}
 	}

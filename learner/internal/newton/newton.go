@@ -51,8 +51,9 @@ type newton struct {
 	changed  changes
 	loss     []float64 // of each member and average for each target, decayed
 	window   window
-	grams    []gram // of each block
-	spare    []gram // memory of blocks to come
+	cache    features.Cache // of the phases of the window
+	grams    []gram         // of each block
+	spare    []gram         // memory of blocks to come
 	forest   leaves
 	trackers trackers
 	next     int   // block to change, once there are as many as there may be

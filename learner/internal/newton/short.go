@@ -15,10 +15,13 @@ const (
 	// ShortFactorBytes and ResettingFactorBytes are the memory of the factors of each random
 	// feature, for each penalty.
 	ShortFactorBytes, ResettingFactorBytes = 2 * 4 * blockSize * 8, 4 * blockSize * 8
-
-	// PackedRows are the rows of the windows of both engines.
-	PackedRows = shortRows + resettingRows
 )
+
+// MachineNumbers returns how many numbers the windows of both engines have beside the State, as
+// packed does for that of a model, if each has at most so many random features.
+func MachineNumbers(inputs, most int) int {
+	return numbers(shortRows, inputs, most) + numbers(resettingRows, inputs, most)
+}
 
 // shortEnsemble and resettingEnsemble have no averages: they would know rows that are to be
 // forgotten.

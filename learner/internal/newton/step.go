@@ -139,7 +139,7 @@ func (w *newton) scoreCores(n int) int {
 func (w *newton) slope(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	if w.bank.Holds() {
-		s.held.Team, s.held.Together = s.team, w.runsTogether()
+		s.held.Team, s.held.Together, s.held.Cache = s.team, w.runsTogether(), &w.cache
 		w.bank.HoldGradient(&s.held, b, w.window.packed, w.window.of, n, s.slope, s.gradient.factors, columns, s.gradient.inUse)
 		return
 	}

@@ -71,6 +71,7 @@ func (w *newton) push(p *engine.Minibatch) {
 		vec.PackRow(v.packed, p.X[i*dim:(i+1)*dim], at)
 		if at%vec.Lanes == vec.Lanes-1 || i == len(p.Labels)-1 {
 			v.of[at/vec.Lanes].Set(v.packed[at/vec.Lanes*vec.Lanes*dim:], dim)
+			w.cache.Forget(at / vec.Lanes)
 		}
 		for j := range n {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)

@@ -27,8 +27,9 @@ import (
 //	             and 16,000 bytes and two for each row of the window for each tree of a forest,
 //	             and 152,000 and four for each of one whose trees grow again: its nodes, and the
 //	             leaves of the rows; 4.2 MB for learner.variance
-//	window       numbers of the inputs in the windows that the algorithm and a mixture have
-//	             (learner.Config.PackedInputs) × 4 bytes, a copy of those in the snapshot
+//	window       numbers in the windows that the algorithm and a mixture have, beside those in
+//	             the snapshot (learner.Config.WindowNumbers) × 4 bytes: a copy of the inputs, and
+//	             the phases of rows with 256 inputs or more
 //	tables       for each category with statistics and for each table of keys,
 //	             32,768 × (56 + 8 × targets) bytes, where two classes are one target and there
 //	             are at most 16; for each window of input.windows, keys × (104 + 32 × half-lives)
@@ -85,7 +86,7 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Learners*int64(m.Model.PackedInputs(int(m.Dim)))+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Learners*int64(m.Model.WindowNumbers(int(m.Dim)))+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
 }
 
 // features returns the maximum of random features.
