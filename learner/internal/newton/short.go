@@ -18,7 +18,7 @@ const (
 )
 
 // MachineNumbers returns how many numbers the windows of both engines have beside the State, as
-// packed does for that of a model, if each has at most so many random features.
+// packed does for that of a model, if neither has more random features than most.
 func MachineNumbers(inputs, most int) int {
 	return numbers(shortRows, inputs, most) + numbers(resettingRows, inputs, most)
 }
