@@ -183,7 +183,7 @@ func (g *growth) divide(s *Sample) {
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {
-			g.low[j], g.high[j] = values{column, 1}.extent(g.rows)
+			g.low[j], g.high[j] = extent(column, g.rows)
 		}
 		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
 			return column[r] != g.low[j] && column[r] != g.high[j]
@@ -197,6 +197,8 @@ type worker struct {
 	rng     rand.ChaCha8
 	rows    []int32 // of the node's subtree, in place
 	moved   []int32
+	column  []key       // values of the node's rows in one
+	ones    [][2]uint64 // counts of the node's rows
 	drawer  drawer
 	all     []float64
 	left    []float64
@@ -214,7 +216,7 @@ type open struct{ node, from, to int32 }
 func (g *growth) worker() *worker {
 	return &worker{
 		growth: g, drawer: newDrawer(len(g.columns), g.prefer), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
-		moved: make([]int32, len(g.rows)), constant: make(set, len(g.columns)/64+1),
+		moved: make([]int32, len(g.rows)), column: make([]key, len(g.rows)), constant: make(set, len(g.columns)/64+1),
 	}
 }
 

@@ -13,6 +13,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 		return best, false
 	}
 	total := w.sums(rows)
+	w.count(rows)
 	least := w.purity(w.all, total)
 	most := least + float64(least*minGain)
 	for range maxRounds {
@@ -24,7 +25,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 			if !first || w.constant.has(number) {
 				continue
 			}
-			low, high := w.extent(rows, number)
+			low, high := w.read(rows, number)
 			if low >= high {
 				w.constant.add(number)
 				continue
@@ -34,7 +35,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 				c := candidate{number, between(low.value(), high.value(), u)}
 				if draw > 0 && w.twoValued[number] {
 					// the split of the first draw again
-				} else if purity, left, valid := w.divided(rows, c, total); valid {
+				} else if purity, left, valid := w.divided(rows, c.threshold, total); valid {
 					used = true
 					if purity > most {
 						most, ok, best = purity, true, c
@@ -66,32 +67,35 @@ func (w *worker) draw(i int) (column int32, first bool) {
 	return w.drawer.alike(i, i+w.below(len(w.columns)-i)), true
 }
 
-// extent returns the smallest and the largest value of the rows in a column, or of all rows
-// if it has two values: a split then shows whether the rows have both.
-func (w *worker) extent(rows []int32, number int32) (low, high key) {
+// read reads the values of the rows in a column, for divided. It returns the smallest and the
+// largest of them, or of all rows if the column has two values: a split then shows whether the rows
+// have both.
+func (w *worker) read(rows []int32, number int32) (low, high key) {
+	to := w.column[:len(rows)]
+	if len(rows) <= nearRows {
+		x, dim := w.x[number:], w.dim
+		for i, r := range rows {
+			to[i] = x[int(r)*dim]
+		}
+	} else {
+		column := w.columns[number]
+		for i, r := range rows {
+			to[i] = column[r]
+		}
+	}
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
-	return w.values(number, len(rows)).extent(rows)
-}
-
-// values is those of a column for each row, that far from one row to the next.
-type values struct {
-	of     []key
-	stride int
+	low, high = to[0], to[0]
+	for _, v := range to {
+		low, high = min(low, v), max(high, v)
+	}
+	return low, high
 }
 
 // nearRows is the number of rows of a node up to which they are read as rows, of which the node
 // and those below it need the same again, and not as columns. Chosen by BenchmarkGrow.
 const nearRows = 96
-
-// values returns those of a column for a node of n rows.
-func (w *worker) values(number int32, n int) values {
-	if n <= nearRows {
-		return values{w.x[number:], w.dim}
-	}
-	return values{w.columns[number], 1}
-}
 
 // between returns the threshold that has the share u of the range [low, high] below it.
 func between(low, high float32, u float64) float32 {
@@ -102,21 +106,22 @@ func between(low, high float32, u float64) float32 {
 	return threshold
 }
 
-// extent returns the smallest and the largest value of the rows.
-func (c values) extent(rows []int32) (low, high key) {
-	low = c.of[int(rows[0])*c.stride]
+// extent returns the smallest and the largest value of the rows in a column.
+func extent(column []key, rows []int32) (low, high key) {
+	low = column[rows[0]]
 	high = low
 	for _, r := range rows[1:] {
-		v := c.of[int(r)*c.stride]
+		v := column[r]
 		low, high = min(low, v), max(high, v)
 	}
 	return low, high
 }
 
-// divided returns the sum of the purities of both sides of a split, whose weight is total,
-// and the number of rows on the left. It returns false if a side has too few rows.
-func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, left int, valid bool) {
-	n, weight := w.sumsLeft(rows, w.values(c.column, len(rows)), keyOf(c.threshold))
+// divided returns the sum of the purities of both sides of a split in the column that was read,
+// whose weight is total, and the number of rows on the left. It returns false if a side has too few
+// rows.
+func (w *worker) divided(rows []int32, threshold float32, total float64) (purity float64, left int, valid bool) {
+	n, weight := w.sumsLeft(rows, keyOf(threshold))
 	if n < minLeafRows || len(rows)-n < minLeafRows {
 		return 0, n, false
 	}
@@ -163,18 +168,18 @@ func (w *worker) sums(rows []int32) (weight float64) {
 	return weight
 }
 
-// sumsLeft sets left to the sums of the rows that are not above the threshold, and
-// returns their number and their weight.
-func (w *worker) sumsLeft(rows []int32, column values, threshold key) (n int, weight float64) {
+// sumsLeft sets left to the sums of the rows that are not above the threshold in the column that
+// was read, and returns their number and their weight.
+func (w *worker) sumsLeft(rows []int32, threshold key) (n int, weight float64) {
 	if w.counts != nil {
-		n = w.countsLeft(rows, column, threshold)
+		n = w.countsLeft(len(rows), threshold)
 		return n, float64(n)
 	}
 	clear(w.left)
-	moved := w.moved[:len(rows)]
-	for _, r := range rows {
+	moved, column := w.moved[:len(rows)], w.column[:len(rows)]
+	for i, r := range rows {
 		moved[n] = r
-		n += notAbove(column.of[int(r)*column.stride], threshold)
+		n += notAbove(column[i], threshold)
 	}
 	moved = moved[:n]
 	if weight = float64(n); !w.alike {
@@ -237,18 +242,31 @@ func (g *growth) counted() [][2]uint64 {
 	return counts
 }
 
-// countsLeft is sumsLeft for rows of the weight 1 of few classes.
-func (w *worker) countsLeft(rows []int32, column values, threshold key) (n int) {
+// count sets ones to the counts of the rows of a node, which all its splits need.
+func (w *worker) count(rows []int32) {
+	if w.counts == nil {
+		return
+	}
+	w.ones = w.ones[:0]
+	for _, r := range rows {
+		w.ones = append(w.ones, w.counts[r])
+	}
+}
+
+// countsLeft is sumsLeft for the first rows of the node, if they are of the weight 1 and of few classes.
+func (w *worker) countsLeft(rows int, threshold key) (n int) {
 	var all [2]uint64
-	if counts := w.counts; w.kinds > countsIn {
-		for _, r := range rows {
-			one, left := &counts[r], -uint64(notAbove(column.of[int(r)*column.stride], threshold))
+	column := w.column[:rows]
+	ones := w.ones[:len(column)]
+	if w.kinds > countsIn {
+		for i, v := range column {
+			one, left := &ones[i], -uint64(notAbove(v, threshold))
 			all[0] += one[0] & left
 			all[1] += one[1] & left
 		}
 	} else {
-		for _, r := range rows {
-			all[0] += counts[r][0] & -uint64(notAbove(column.of[int(r)*column.stride], threshold))
+		for i, v := range column {
+			all[0] += ones[i][0] & -uint64(notAbove(v, threshold))
 		}
 	}
 	for k := range w.left {
