@@ -63,13 +63,12 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 	}
 	n := len(s.Linear) / k
 	for i := range len(f) / k {
-		row := x[i*(n-1) : (i+1)*(n-1)]
+		row, sums := x[i*(n-1):(i+1)*(n-1)], [together]float64{}
 		for c, share := range s.Engine {
-			w := s.Linear[c*n : (c+1)*n]
-			sum := float64(w[n-1])
-			for j, v := range row {
-				sum += float64(float64(w[j]) * float64(v))
+			if c%together == 0 {
+				sums = s.linear(c, row)
 			}
+			sum := sums[c%together]
 			if s.Limits != nil {
 				of := s.Limits[c*limitFields:]
 				sum = max(of[limitLinearLow], min(of[limitLinearHigh], sum))
@@ -83,6 +82,36 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 			s.addSparse(f[i*k:(i+1)*k], of(i))
 		}
 	}
+}
+
+// together is the number of scores that linear computes: each is a sum in order, in which an addition
+// waits for the one before.
+const together = 4
+
+// linear returns what the linear members add to the scores from c on, or to those that are left.
+func (s *Static) linear(c int, row []float32) (sums [together]float64) {
+	n := len(row) + 1
+	w := s.Linear[c*n:]
+	if len(w) < together*n {
+		for i := range len(w) / n {
+			sum := float64(w[i*n+n-1])
+			for j, v := range row {
+				sum += float64(float64(w[i*n+j]) * float64(v))
+			}
+			sums[i] = sum
+		}
+		return sums
+	}
+	w0, w1, w2, w3 := w[:n], w[n:2*n], w[2*n:3*n], w[3*n:4*n]
+	s0, s1, s2, s3 := float64(w0[n-1]), float64(w1[n-1]), float64(w2[n-1]), float64(w3[n-1])
+	for j, v := range row {
+		x := float64(v)
+		s0 += float64(float64(w0[j]) * x)
+		s1 += float64(float64(w1[j]) * x)
+		s2 += float64(float64(w2[j]) * x)
+		s3 += float64(float64(w3[j]) * x)
+	}
+	return [together]float64{s0, s1, s2, s3}
 }
 
 // addSparse adds the scores of the sparse member to f, without its intercept.

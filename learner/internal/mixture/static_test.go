@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/internal/sparse"
@@ -19,6 +20,34 @@ func TestWildInputsMoveAScorerByTheShareOfLinearMembers(t *testing.T) {
 		s.Apply(f, []float32{float32(test.x)}, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
 		if d := f[0] - test.want; d > 1e-6 || d < -1e-6 {
 			t.Errorf("input %v, engine %v: the score is %v, want %v", test.x, test.engine, f[0], test.want)
+		}
+	}
+}
+
+// The linear part of each score is a sum in the order of the inputs, however many scores there are.
+func TestLinearScoresAreSumsInOrder(t *testing.T) {
+	const inputs = 5
+	r := rand.New(rand.NewPCG(3, 4))
+	for scores := 1; scores <= 9; scores++ {
+		s := Static{Engine: make([]float64, scores)}
+		for range scores * (inputs + 1) {
+			s.Linear = append(s.Linear, r.Float32()-.5)
+		}
+		x := make([]float32, 3*inputs)
+		for i := range x {
+			x[i] = r.Float32() - .5
+		}
+		got := make([]float64, 3*scores)
+		s.Apply(got, x, make([]float64, len(got)), func(int) sparse.Row { return sparse.Row{} })
+		for i := range got {
+			w := s.Linear[i%scores*(inputs+1) : (i%scores+1)*(inputs+1)]
+			want := float64(w[inputs])
+			for j, v := range x[i/scores*inputs : (i/scores+1)*inputs] {
+				want += float64(float64(w[j]) * float64(v))
+			}
+			if got[i] != want {
+				t.Errorf("%d scores: score %d of row %d is %v, want %v", scores, i%scores, i/scores, got[i], want)
+			}
 		}
 	}
 }

@@ -181,8 +181,10 @@ func (s sample) weighted(columnWeights []float64) []float64 {
 	for j, a := range columnWeights {
 		roots[j] = math.Sqrt(a)
 	}
-	for i, v := range s.x {
-		z[i] = v * roots[i%s.dim]
+	for from := 0; from < len(z); from += s.dim {
+		for j, root := range roots {
+			z[from+j] = s.x[from+j] * root
+		}
 	}
 	return z
 }
