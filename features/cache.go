@@ -60,7 +60,7 @@ func (h *Held) caches(of vec.Coordinates) bool {
 // frequencies.
 func (h *Held) prepare(from, end int) {
 	c := h.Cache
-	if c == nil {
+	if c == nil || h.bank.m.Dim < CachedInputs {
 		return
 	}
 	if known := h.bank.blocks * h.bank.m.BlockSize; known > c.known {
@@ -113,7 +113,7 @@ func (c *Cache) memory() []float32 {
 // the cache, where they are afterwards; nil if they are not to be there.
 func (j *job) cached(x []float32, p, i int) []float32 {
 	h := j.held
-	if !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
+	if j.bank.m.Dim < CachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
 		return nil
 	}
 	at, valid := i%panelsPerRun*phaseTile, &h.Cache.valid[i][p]
