@@ -78,6 +78,23 @@ func TestALearnerNoticesChangesOfItsInputs(t *testing.T) {
 	t.Logf("alarms at %v", at)
 }
 
+// A value that is in no row of the reference is an alarm in models of earlier versions alone.
+func TestRareInputsAreNoAlarm(t *testing.T) {
+	for version, alarms := range map[int]int64{NewestWarmup: 0, 12: 1} {
+		l := newLearner(t, Config{Algorithm: "ridge", Monitor: 250, Warmup: version})
+		var b Batch
+		b.Reset(2)
+		rng := rand.New(rand.NewPCG(5, 6))
+		for i := range 1500 {
+			b.Append([]float64{rng.NormFloat64(), float64(i / 1450 * (i % 2) * (i / 1498))}, numeric(i, []float64{1, 2, 3, 4}), 1)
+		}
+		learn(l, &b, 100)
+		if in := l.Progress().Inputs; in.Alarms != alarms {
+			t.Errorf("version %d: %d alarms, want %d", version, in.Alarms, alarms)
+		}
+	}
+}
+
 // A column of times is ignored whether its type is known from the first row on or not.
 func TestTypesOfLaterRowsDoNotReachTheMonitor(t *testing.T) {
 	var b Batch
@@ -92,7 +109,7 @@ func TestTypesOfLaterRowsDoNotReachTheMonitor(t *testing.T) {
 		b.Append([]float64{rng.NormFloat64(), late}, numeric(i, []float64{1, 2, 3, 4}), 1)
 	}
 	known, unknown := []ColumnType{NumericColumn, TimeColumn}, []ColumnType{NumericColumn, UnknownColumn}
-	a, c := divergence.NewWatch(250), divergence.NewWatch(250)
+	a, c := divergence.NewWatch(250, false), divergence.NewWatch(250, false)
 	add := func(w *divergence.Watch, b *Batch) { w.Add(b.x, b.dim, Clocks(b.types)) }
 	whole := b
 	whole.types = known

@@ -112,7 +112,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	var watch *divergence.Watch
 	if c.Monitor != 0 {
-		watch = divergence.NewWatch(c.Monitor)
+		watch = divergence.NewWatch(c.Monitor, warmup.Version(c.Warmup) < warmup.Thirteenth)
 	}
 	return &Learner{
 		inputs: watch, rules: rules.New(of), weighing: weighing.New(c.shares(), c.HalfLife, c.Seed),

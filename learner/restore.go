@@ -3,7 +3,6 @@ package learner
 import (
 	"fmt"
 
-	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/serving"
@@ -143,7 +142,7 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	l.lags.Load(s, c.inputs(l.dim))
 	l.rules.Load(s, v.Decision, v.Intervals)
 	if l.inputs != nil {
-		l.inputs = divergence.LoadWatch(s, c.Monitor, c.inputs(l.dim))
+		l.inputs.Load(s, c.inputs(l.dim))
 	}
 	if v.Mixture != nil {
 		l.loadMixed(s, *v.Mixture)

@@ -18,11 +18,14 @@ import (
 // features' covariance C. It exceeds tr C + 2 √(x tr C²) + 2x λ with at most the
 // probability exp(-x), where λ is the largest of them (Laurent and Massart 2000, lemma 1).
 // That is the threshold, at an x for which there is one false alarm in 20,000 comparisons,
-// that is ten million rows, if the rows are independent.
+// that is ten million rows, if the rows are independent. A column that has one value in all of
+// the reference may have others, which are rare: see unseen.
 type Monitor struct {
 	dim  int
 	size int   // rows of a block
 	rows int64 // since the reference began
+
+	seen bool // thresholds are those of the values in the reference alone, however rare others are
 
 	first   []float64 // raw rows until they determine the scale
 	ignored []bool    // columns that are not compared; nil for none
@@ -166,7 +169,11 @@ func (m *Monitor) finish() {
 	x := vec.Log(float64(monitorOdds * (m.dim + 1)))
 	m.thresholds = make([]float64, m.dim+1)
 	m.groups(func(i, at, width int, products []float64) {
-		m.thresholds[i] = (1/n + 1/float64(m.size)) * quantile(m.reference[at:at+width], products, n, x)
+		q := quantile(m.reference[at:at+width], products, n, x)
+		if !m.seen {
+			q = max(q, unseen(width, n, x))
+		}
+		m.thresholds[i] = (1/n + 1/float64(m.size)) * q
 	})
 	m.products = nil
 }

@@ -53,9 +53,17 @@ func (m *Monitor) compare() *Shift {
 	})
 	clear(m.block)
 	if s.Alarm = s.Distance > 1; s.Alarm {
-		*m = Monitor{dim: m.dim, size: m.size}
+		*m = Monitor{dim: m.dim, size: m.size, seen: m.seen}
 	}
 	return s
+}
+
+// unseen returns the least quantile of features of n rows, for values that none of them has. With a
+// probability of exp(-x) or more, these have a share of up to x/n of all rows. A cosine and a sine
+// are at most 2 from others, and so the covariance has the trace, and the only eigenvalue,
+// 2 × width × x/n.
+func unseen(width int, n, x float64) float64 {
+	return float64(2*width) * (x / n) * (1 + float64(2*math.Sqrt(x)) + 2*x)
 }
 
 // quantile returns tr C + 2 √(x tr C²) + 2x λ for the covariance C of n rows of features

@@ -24,11 +24,18 @@ const mostMoved = 20
 type Watch struct {
 	monitor *Monitor // nil before the first row
 	rows    int      // in a block
+	seen    bool     // see Monitor
 	found   Found
 }
 
-// NewWatch returns a Watch that compares blocks of that many rows.
-func NewWatch(rows int) *Watch { return &Watch{rows: rows} }
+// NewWatch returns a Watch that compares blocks of that many rows. With seen, as in models before
+// the thirteenth version of the warm-up, a value that is in no row of the reference is an alarm.
+func NewWatch(rows int, seen bool) *Watch { return &Watch{rows: rows, seen: seen} }
+
+func (w *Watch) begin(dim int) {
+	w.monitor = NewMonitor(dim, w.rows)
+	w.monitor.seen = w.seen
+}
 
 // Found returns what w has found.
 func (w *Watch) Found() Found { return w.found }
@@ -37,7 +44,7 @@ func (w *Watch) Found() Found { return w.found }
 // nil if all are; it counts where a reference begins.
 func (w *Watch) Add(x []float64, dim int, ignored []bool) {
 	if w.monitor == nil {
-		w.monitor = NewMonitor(dim, w.rows)
+		w.begin(dim)
 	}
 	for from, rows := 0, len(x)/dim; from < rows; {
 		if w.monitor.Starting() {
@@ -78,15 +85,14 @@ func (w *Watch) Save(a *state.Arrays) {
 	}
 }
 
-// LoadWatch returns what Save wrote for blocks of that many rows of dim values.
-func LoadWatch(s *state.Reader, rows, dim int) *Watch {
-	w := &Watch{rows: rows, found: takeFound(s, dim)}
+// Load reads what Save wrote, of rows of dim values, into a Watch without rows.
+func (w *Watch) Load(s *state.Reader, dim int) {
+	w.found = takeFound(s, dim)
 	if w.found.Rows == 0 || s.Err != nil {
-		return w
+		return
 	}
-	w.monitor = NewMonitor(dim, rows)
+	w.begin(dim)
 	w.monitor.Load(s, w.found.Rows)
-	return w
 }
 
 func takeFound(s *state.Reader, dim int) (f Found) {

@@ -2,6 +2,7 @@ package divergence
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -12,7 +13,7 @@ func TestAWatchRaisesNoFalseAlarm(t *testing.T) {
 		n = 20_000
 	}
 	rng := rand.New(rand.NewPCG(8, 9))
-	w := NewWatch(BlockRows)
+	w := NewWatch(BlockRows, false)
 	var rows []float64
 	for range n / 1000 {
 		rows = rows[:0]
@@ -24,5 +25,44 @@ func TestAWatchRaisesNoFalseAlarm(t *testing.T) {
 	}
 	if w.found.Alarms != 0 || w.found.Compared != int64(n/BlockRows-4) {
 		t.Errorf("%+v", w.found)
+	}
+}
+
+// rare returns rows with columns that are 0 but in one of that many rows.
+func rare(rng *rand.Rand, rows int, in ...int) (x []float64) {
+	for range rows {
+		for _, n := range in {
+			v := 0.0
+			if rng.IntN(n) == 0 {
+				v = 1
+			}
+			x = append(x, v)
+		}
+	}
+	return x
+}
+
+// A value that happens to be in no row of the reference is not a change, but one that is common is.
+// With thresholds of earlier models each of them is.
+func TestAWatchExpectsRareValues(t *testing.T) {
+	blocks := 200
+	if testing.Short() {
+		blocks = 40
+	}
+	for _, size := range []int{MinBlockRows, BlockRows, 4 * BlockRows} {
+		rng := rand.New(rand.NewPCG(10, uint64(size)))
+		now, before := NewWatch(size, false), NewWatch(size, true)
+		for range blocks {
+			x := rare(rng, size, 300, 1000, 3000, 10_000, 100_000)
+			now.Add(x, 5, nil)
+			before.Add(x, 5, nil)
+		}
+		if now.found.Alarms != 0 || before.found.Alarms < 2 {
+			t.Errorf("blocks of %d: %d alarms, and %d with the thresholds of earlier models", size, now.found.Alarms, before.found.Alarms)
+		}
+		now.Add(rare(rng, size, 300, 1000, 3000, 10_000, 12), 5, nil)
+		if now.found.Alarms != 1 || !slices.Equal(now.found.Moved, []int{4}) {
+			t.Errorf("blocks of %d: %d alarms, columns %v, if a new value is in a twelfth of the rows", size, now.found.Alarms, now.found.Moved)
+		}
 	}
 }
