@@ -3,9 +3,11 @@ package learner
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
@@ -103,39 +105,68 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 		}
 		variance += float64(sum / float64(n))
 	}
-	of, own := m.bank.Changing(x, m.coef, k), (*features.Changing)(nil)
-	if m.static != nil && m.machines != nil {
-		own = m.machines.Changing(x, m.static.Coef, k)
+	spans := m.spans(d)
+	out = make([]float64, len(spans))
+	if !(variance > 0) {
+		return out
 	}
-	score, more := make([]float64, n*k), make([]float64, n*k) // more is of the machines of a mixture
+	parts := 1
+	if m.static == nil || m.static.Sparse == nil { // whose sums are memory of the model
+		parts = min(len(spans), runtime.GOMAXPROCS(0))
+	}
+	var team cores.Team
+	team.Resize(parts)
+	team.Run(parts, func(_, i int) {
+		from, to := i*len(spans)/parts, (i+1)*len(spans)/parts
+		m.changes(out[from:to], spans[from:to], slices.Clone(x), slices.Clone(other), f, n)
+	})
+	for j := range out {
+		out[j] /= 2 * float64(n) * variance
+	}
+	return out
+}
+
+// span is the columns that the model sees for a column of the rows.
+type span struct{ from, to int }
+
+// spans returns that of each column of the rows, for d that the model sees.
+func (m *Model) spans(d int) (all []span) {
 	for from, j := 0, 0; from < d; j++ {
 		to := from + 1
 		if m.encoding != nil {
 			to = from + m.encoding.WidthOf(j)
 		}
-		exchange(x, other, d, from, to)
-		of.Sum(score, from, to)
+		all = append(all, span{from, to})
+		from = to
+	}
+	return all
+}
+
+// changes sets dst to the sums of the squared changes of the scores f of n rows x, where those of a
+// span are those of other.
+func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []float64, n int) {
+	d, k := len(x)/n, m.head.Scores()
+	of, own := m.bank.Changing(x, m.coef, k), (*features.Changing)(nil)
+	if m.static != nil && m.machines != nil {
+		own = m.machines.Changing(x, m.static.Coef, k)
+	}
+	score, more := make([]float64, n*k), make([]float64, n*k) // more is of the machines of a mixture
+	for j, at := range spans {
+		exchange(x, other, d, at.from, at.to)
+		of.Sum(score, at.from, at.to)
 		for i := range score {
 			score[i] += m.intercept[i%k]
 		}
 		if own != nil {
-			own.Sum(more, from, to)
+			own.Sum(more, at.from, at.to)
 		}
 		m.complete(score, x, more, noSparse)
-		exchange(x, other, d, from, to)
-		sum := 0.0
+		exchange(x, other, d, at.from, at.to)
 		for i, v := range score {
 			e := v - f[i]
-			sum += float64(e * e)
+			dst[j] += float64(e * e)
 		}
-		index := 0.0
-		if variance > 0 {
-			index = sum / (2 * float64(n) * variance)
-		}
-		out = append(out, index)
-		from = to
 	}
-	return out
 }
 
 // exchange exchanges the columns [from, to) of x and other, which have d.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -127,7 +128,14 @@ func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
 	for _, v := range f {
 		variance += (v - mean) * (v - mean) / n
 	}
-	for j, got := range m.totalEffects(x1, x2, f, n) {
+	before := runtime.GOMAXPROCS(1)
+	all := m.totalEffects(x1, x2, f, n)
+	runtime.GOMAXPROCS(3)
+	if other := m.totalEffects(x1, x2, f, n); !slices.Equal(other, all) {
+		t.Errorf("the importances are %v on three cores, and %v on one", other, all)
+	}
+	runtime.GOMAXPROCS(before)
+	for j, got := range all {
 		changed, want := slices.Clone(x1), 0.0
 		for i := range n {
 			changed[i*columns+j] = x2[i*columns+j]
