@@ -101,7 +101,14 @@ func (d *Decoder) spelled(v float64) value {
 }
 
 // spelled returns a number with its text.
-func spelled(v float64) value { return value{kind: num, num: v, text: decimal.Append(nil, v)} }
+func spelled(v float64) value {
+	if v == 1 { // that of each word of a Vowpal Wabbit line
+		return value{kind: num, num: 1, text: one[:1:1]}
+	}
+	return value{kind: num, num: v, text: decimal.Append(nil, v)}
+}
+
+var one = []byte("1")
 
 // view returns the bytes of s, which must not be modified.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
