@@ -107,40 +107,44 @@ func (r *Reader) namespace(b []byte) error {
 	scale, prefix := 1.0, []byte(nil)
 	words := b
 	if len(b) > 0 && !space(b[0]) {
-		end := bytes.IndexAny(b, " \t\r\n")
-		if end < 0 {
-			end = len(b)
-		}
-		name, text, scaled := bytes.Cut(b[:end], []byte(":"))
+		var first []byte
+		first, words = word(b)
+		name, text, scaled := bytes.Cut(first, []byte(":"))
 		if scaled {
 			var ok bool
 			if scale, ok = r.Number(text); !ok {
 				return fmt.Errorf("the scale of the namespace %.40q is %.40q, want a number", name, text)
 			}
 		}
-		prefix, words = name, b[end:]
+		prefix = name
 	}
-	position := 0
-	for {
-		words = bytes.TrimLeft(words, " \t\r\n")
-		if len(words) == 0 {
+	for position := 0; ; position++ {
+		var next []byte
+		if next, words = word(words); len(next) == 0 {
 			return nil
-		}
-		end := bytes.IndexAny(words, " \t\r\n")
-		if end < 0 {
-			end = len(words)
 		}
 		if len(r.features) == MaxFeatures {
 			return fmt.Errorf("more than %d features", MaxFeatures)
 		}
-		f, err := r.feature(words[:end], prefix, scale, position)
+		f, err := r.feature(next, prefix, scale, position)
 		if err != nil {
 			return err
 		}
 		r.features = append(r.features, f)
-		words = words[end:]
-		position++
 	}
+}
+
+// word returns the first word of b, which is empty if there is none, and what follows it.
+func word(b []byte) (word, rest []byte) {
+	from := 0
+	for from < len(b) && space(b[from]) {
+		from++
+	}
+	to := from
+	for to < len(b) && !space(b[to]) {
+		to++
+	}
+	return b[from:to], b[to:]
 }
 
 // feature reads one feature of a namespace. One without a name has its position as name.
