@@ -31,6 +31,9 @@ var oneHot = encoder{
 		return len(keys) > 0 && len(keys) <= maxOneHot
 	},
 	becomes: func(c *column) string {
+		if len(c.parameters) == 1 {
+			return "one-hot of 1 value and other"
+		}
 		return fmt.Sprintf("one-hot of %d values and other", len(c.parameters))
 	},
 }
