@@ -179,10 +179,10 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 }
 
 // figures returns how well classes were told apart recently, nil if they were computed a
-// moment ago: it takes at most 2 % of the time.
+// moment ago: it takes at most .5 % of the time.
 func (l *Learner) figures() *ranking.Figures {
 	start := time.Now()
-	if start.Sub(l.measured) < 50*l.measure {
+	if start.Sub(l.measured) < 200*l.measure {
 		return nil
 	}
 	f := l.history.Meter.Figures(event.Precision)
