@@ -146,6 +146,17 @@ func TestCacheIsForWideRows(t *testing.T) {
 			t.Errorf("%d inputs, %v: %d panels of frequencies in the cache", w.bank.m.Dim, w.bank.m.Sampling, len(w.with.Cache.runs))
 		}
 	}
+	many := newWindow(t, r, CachedInputs, 40)
+	many.bank.Grow(mostCached/64 + 2)
+	last := many.bank.Blocks() - 1
+	if got, want := many.gradients(last); !slices.Equal(got, want) {
+		t.Error("the gradients of a block past the cached ones differ")
+	}
+	for p, runs := range many.with.Cache.runs {
+		if len(runs) > 0 {
+			t.Errorf("panel %d of the frequencies, past the cached ones, is in the cache", p)
+		}
+	}
 	if n := CachedNumbers(40, 64, CachedInputs-1); n != 0 {
 		t.Errorf("%d numbers of narrow rows", n)
 	}

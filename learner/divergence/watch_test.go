@@ -1,6 +1,7 @@
 package divergence
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,5 +65,25 @@ func TestAWatchExpectsRareValues(t *testing.T) {
 		if now.found.Alarms != 1 || !slices.Equal(now.found.Moved, []int{4}) {
 			t.Errorf("blocks of %d: %d alarms, columns %v, if a new value is in a twelfth of the rows", size, now.found.Alarms, now.found.Moved)
 		}
+	}
+}
+
+// The share of a value may be as large as 2,000 rows without it leave room for, and the value
+// anything.
+func TestAWatchExpectsWhatTheReferenceMayLack(t *testing.T) {
+	rng, w := rand.New(rand.NewPCG(11, 12)), NewWatch(BlockRows, false)
+	w.Add(make([]float64, monitorBlocks*BlockRows), 1, nil)
+	share := math.Log(2*monitorOdds) / (monitorBlocks * BlockRows)
+	for range 200 {
+		x := make([]float64, BlockRows)
+		for i := range x {
+			if rng.Float64() < share {
+				x[i] = math.Pi / columnFrequency
+			}
+		}
+		w.Add(x, 1, nil)
+	}
+	if w.found.Alarms != 0 || w.found.Compared != 200 || w.found.Distance == 0 {
+		t.Errorf("%+v", w.found)
 	}
 }
