@@ -38,13 +38,13 @@ func looksLikeVW(first []byte) bool {
 	if err != nil || first[len(first)-1] == '|' {
 		return false
 	}
-	_, ok := vwNumber(e.Label)
+	_, _, ok := vwNumber(e.Label)
 	return ok || len(e.Label)+len(e.Tag) == 0
 }
 
-func vwNumber(b []byte) (float64, bool) {
-	v, _, ok := decimal.Parse(unsafe.String(unsafe.SliceData(b), len(b)))
-	return v, ok
+// vwNumber reads a number, and says whether it is spelled as in JSON.
+func vwNumber(b []byte) (v float64, json, ok bool) {
+	return decimal.Parse(unsafe.String(unsafe.SliceData(b), len(b)))
 }
 
 func newVW(l *source.Limited, d *Decoder) (rows, error) {
@@ -105,6 +105,8 @@ func vwValue(f vw.Feature) value {
 	switch {
 	case f.Text != nil:
 		return value{kind: text, text: f.Text}
+	case f.Plain:
+		return value{kind: num, num: f.Number, text: f.Digits}
 	case f.Digits != nil:
 		return cell(unsafe.String(unsafe.SliceData(f.Digits), len(f.Digits)))
 	}

@@ -25,6 +25,7 @@ type Feature struct {
 	Name   []byte
 	Number float64
 	Digits []byte // of Number as written; nil if it was scaled or is 1 by default
+	Plain  bool   // what Reader.Number says of Digits
 	Text   []byte // nil for a number
 }
 
@@ -34,8 +35,9 @@ type Reader struct {
 	// are features of that name with the value 1.
 	Texts bool
 
-	// Number reads a number; false if it is none.
-	Number func([]byte) (float64, bool)
+	// Number reads a number; ok is false if it is none, and plain is whatever the caller wants to
+	// know of its spelling.
+	Number func([]byte) (v float64, plain, ok bool)
 
 	names    []byte
 	features []Feature
@@ -112,7 +114,7 @@ func (r *Reader) namespace(b []byte) error {
 		name, text, scaled := bytes.Cut(first, []byte(":"))
 		if scaled {
 			var ok bool
-			if scale, ok = r.Number(text); !ok {
+			if scale, _, ok = r.Number(text); !ok {
 				return fmt.Errorf("the scale of the namespace %.40q is %.40q, want a number", name, text)
 			}
 		}
@@ -152,13 +154,13 @@ func (r *Reader) feature(word, prefix []byte, scale float64, position int) (f Fe
 	name, text, valued := bytes.Cut(word, []byte(":"))
 	switch {
 	case valued:
-		v, ok := r.Number(text)
+		v, plain, ok := r.Number(text)
 		if !ok {
 			return f, fmt.Errorf("the value of %.40q is %.40q, want a number", name, text)
 		}
 		f.Number = v * scale
 		if scale == 1 {
-			f.Digits = text
+			f.Digits, f.Plain = text, plain
 		}
 	case r.Texts && bytes.IndexByte(name, '=') > 0:
 		name, f.Text, _ = bytes.Cut(name, []byte("="))

@@ -8,9 +8,9 @@ import (
 )
 
 func reader() *Reader {
-	return &Reader{Texts: true, Number: func(b []byte) (float64, bool) {
+	return &Reader{Texts: true, Number: func(b []byte) (float64, bool, bool) {
 		v, err := strconv.ParseFloat(string(b), 64)
-		return v, err == nil
+		return v, true, err == nil
 	}}
 }
 
