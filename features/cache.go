@@ -2,10 +2,10 @@ package features
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// Cache keeps phases of rows for Held, for blocks that come back while most of the rows are still
-// there. Only rows with many numbers are in it: the phases of others take no longer to compute than
-// to get from memory. It is of one Bank, whose frequencies are independent, and of rows that are
-// always in the same place. The zero value is empty.
+// Cache stores the phases of rows for a Held, so that a block that is used again computes only those
+// of rows that have changed. It stores rows with many inputs other than 0: for others, computing the
+// phases takes no longer than reading them from memory. A Cache belongs to one Bank with independent
+// frequencies, and to one array of rows. The zero value is empty.
 type Cache struct {
 	runs  [][][]float32 // of each panel of frequencies and run of rows: [panelsPerRun][vec.Panel][vec.Lanes]; nil: none
 	valid [][]bool      // of each panel of rows and panel of frequencies
@@ -14,18 +14,18 @@ type Cache struct {
 }
 
 const (
-	// CachedInputs is the number of inputs from which on phases are in a Cache, if the rows have
-	// as many that are not 0: docs/performance.md has the times.
-	CachedInputs = 256
+	// cachedInputs is the least number of inputs other than 0 of the rows in a Cache:
+	// docs/performance.md has the times.
+	cachedInputs = 256
 
-	// mostCached is the number of the first frequencies whose phases are in a Cache: 128 MiB for
-	// 8,192 rows.
+	// mostCached is the number of frequencies, counted from the first, that a Cache stores phases
+	// of: 128 MiB for 8,192 rows.
 	mostCached = 4096
 )
 
 // CachedNumbers returns the most float32 in a Cache for that many rows and frequencies.
 func CachedNumbers(rows, frequencies, inputs int) int {
-	if inputs < CachedInputs {
+	if inputs < cachedInputs {
 		return 0
 	}
 	return vec.Panels(rows, vec.Run) * vec.Run * vec.Panels(min(frequencies, mostCached), vec.Panel) * vec.Panel
@@ -53,14 +53,14 @@ func (c *Cache) Take(old *Cache) {
 
 // caches reports whether phases of rows with those coordinates are in the cache.
 func (h *Held) caches(of vec.Coordinates) bool {
-	return h.Cache != nil && !h.bank.structured() && of.Products(h.bank.m.Dim) >= CachedInputs
+	return h.Cache != nil && !h.bank.structured() && of.Products(h.bank.m.Dim) >= cachedInputs
 }
 
 // prepare makes room in the cache of h for the phases of its rows and the panels [from, end) of the
 // frequencies.
 func (h *Held) prepare(from, end int) {
 	c := h.Cache
-	if c == nil || h.bank.m.Dim < CachedInputs {
+	if c == nil || h.bank.m.Dim < cachedInputs {
 		return
 	}
 	if known := h.bank.blocks * h.bank.m.BlockSize; known > c.known {
@@ -78,25 +78,25 @@ func (h *Held) prepare(from, end int) {
 		if !h.caches(of) {
 			continue
 		}
-		for len(c.valid) <= i {
-			c.valid = append(c.valid, nil)
-		}
-		for len(c.valid[i]) < end {
-			c.valid[i] = append(c.valid[i], false)
-		}
 		run := i / panelsPerRun
+		c.valid = atLeast(c.valid, i+1)
+		c.valid[i] = atLeast(c.valid[i], end)
+		c.runs = atLeast(c.runs, end)
 		for p := from; p < end; p++ {
-			for len(c.runs) <= p {
-				c.runs = append(c.runs, nil)
-			}
-			for len(c.runs[p]) <= run {
-				c.runs[p] = append(c.runs[p], nil)
-			}
+			c.runs[p] = atLeast(c.runs[p], run+1)
 			if c.runs[p][run] == nil {
 				c.runs[p][run] = c.memory()
 			}
 		}
 	}
+}
+
+// atLeast returns s with zero values appended until it has n elements.
+func atLeast[T any](s []T, n int) []T {
+	if len(s) < n {
+		s = append(s, make([]T, n-len(s))...)
+	}
+	return s
 }
 
 // memory returns that for the phases of a run of rows and a panel of frequencies.
@@ -113,7 +113,7 @@ func (c *Cache) memory() []float32 {
 // the cache, where they are afterwards; nil if they are not to be there.
 func (j *job) cached(x []float32, p, i int) []float32 {
 	h := j.held
-	if j.bank.m.Dim < CachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
+	if j.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
 		return nil
 	}
 	at, valid := i%panelsPerRun*phaseTile, &h.Cache.valid[i][p]

@@ -80,7 +80,7 @@ func (w *window) gradients(block int) (with, without []float64) {
 // Phases from a cache are those of the rows as they are, whatever has changed in between.
 func TestCachedPhasesGiveTheSameFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
-	for _, dim := range []int{CachedInputs, CachedInputs + 45} {
+	for _, dim := range []int{cachedInputs, cachedInputs + 45} {
 		w := newWindow(t, r, dim, 200+r.IntN(400))
 		for step := range 40 {
 			for range r.IntN(3) {
@@ -97,7 +97,9 @@ func TestCachedPhasesGiveTheSameFeatures(t *testing.T) {
 			}
 			if step == 20 { // as an engine that replaces another one
 				next := new(Cache)
-				next.Take(w.with.Cache)
+				if next.Take(w.with.Cache); len(next.spare) == 0 {
+					t.Error("the memory was not taken")
+				}
 				w.with.Cache = next
 			}
 			w.bank.Grow(1 + step/4) // the last panel of frequencies is that of two blocks
@@ -110,7 +112,7 @@ func TestCachedPhasesGiveTheSameFeatures(t *testing.T) {
 
 // Phases are computed once, and no more memory is taken than CachedNumbers.
 func TestCacheKeepsPhases(t *testing.T) {
-	w := newWindow(t, rand.New(rand.NewPCG(63, 64)), CachedInputs, 600)
+	w := newWindow(t, rand.New(rand.NewPCG(63, 64)), cachedInputs, 600)
 	w.bank.Grow(3)
 	var before [][]float64
 	for block := range 3 {
@@ -129,7 +131,7 @@ func TestCacheKeepsPhases(t *testing.T) {
 			numbers += len(run)
 		}
 	}
-	if most := CachedNumbers(w.rows, 3*64, CachedInputs); numbers != most {
+	if most := CachedNumbers(w.rows, 3*64, cachedInputs); numbers != most {
 		t.Errorf("%d numbers in the cache, want %d", numbers, most)
 	}
 }
@@ -137,16 +139,16 @@ func TestCacheKeepsPhases(t *testing.T) {
 // Rows of few inputs, and structured frequencies, are left out.
 func TestCacheIsForWideRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 66))
-	narrow := newWindow(t, r, CachedInputs-1, 40)
-	structured := newWindow(t, r, CachedInputs, 40)
-	structured.bank = NewBank(Map{Kernel: kernel.Gaussian{Scale: 20}, Dim: CachedInputs, BlockSize: 64, Seed: 5, Sampling: SORF})
+	narrow := newWindow(t, r, cachedInputs-1, 40)
+	structured := newWindow(t, r, cachedInputs, 40)
+	structured.bank = NewBank(Map{Kernel: kernel.Gaussian{Scale: 20}, Dim: cachedInputs, BlockSize: 64, Seed: 5, Sampling: SORF})
 	structured.bank.Grow(1)
 	for _, w := range []*window{narrow, structured} {
 		if got, want := w.gradients(0); !slices.Equal(got, want) || len(w.with.Cache.runs) > 0 {
 			t.Errorf("%d inputs, %v: %d panels of frequencies in the cache", w.bank.m.Dim, w.bank.m.Sampling, len(w.with.Cache.runs))
 		}
 	}
-	many := newWindow(t, r, CachedInputs, 40)
+	many := newWindow(t, r, cachedInputs, 40)
 	many.bank.Grow(mostCached/64 + 2)
 	last := many.bank.Blocks() - 1
 	if got, want := many.gradients(last); !slices.Equal(got, want) {
@@ -157,7 +159,7 @@ func TestCacheIsForWideRows(t *testing.T) {
 			t.Errorf("panel %d of the frequencies, past the cached ones, is in the cache", p)
 		}
 	}
-	if n := CachedNumbers(40, 64, CachedInputs-1); n != 0 {
+	if n := CachedNumbers(40, 64, cachedInputs-1); n != 0 {
 		t.Errorf("%d numbers of narrow rows", n)
 	}
 }

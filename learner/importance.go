@@ -110,10 +110,7 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 	if !(variance > 0) {
 		return out
 	}
-	parts := 1
-	if m.static == nil || m.static.Sparse == nil { // whose sums are memory of the model
-		parts = min(len(spans), runtime.GOMAXPROCS(0))
-	}
+	parts := min(len(spans), runtime.GOMAXPROCS(0))
 	var team cores.Team
 	team.Resize(parts)
 	team.Run(parts, func(_, i int) {

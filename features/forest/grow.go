@@ -176,6 +176,7 @@ func (g *growth) divide(s *Sample) {
 	g.counts = g.counted()
 	g.columns = make([][]key, s.Dim)
 	g.low, g.high = make([]key, s.Dim), make([]key, s.Dim)
+	var values []key
 	for j := range g.columns {
 		column := make([]key, len(s.Weights))
 		for i := range column {
@@ -183,7 +184,8 @@ func (g *growth) divide(s *Sample) {
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {
-			g.low[j], g.high[j] = extent(column, g.rows)
+			values = gather(values[:0], column, g.rows)
+			g.low[j], g.high[j] = extent(values)
 		}
 		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
 			return column[r] != g.low[j] && column[r] != g.high[j]
@@ -197,7 +199,7 @@ type worker struct {
 	rng     rand.ChaCha8
 	rows    []int32 // of the node's subtree, in place
 	moved   []int32
-	column  []key       // values of the node's rows in one
+	column  []key       // values of the node's rows in a column, see read
 	ones    [][2]uint64 // counts of the node's rows
 	drawer  drawer
 	all     []float64

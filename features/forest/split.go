@@ -1,5 +1,7 @@
 package forest
 
+import "slices"
+
 // candidate is a split: rows above the threshold go right.
 type candidate struct {
 	column    int32
@@ -71,26 +73,28 @@ func (w *worker) draw(i int) (column int32, first bool) {
 // largest of them, or of all rows if the column has two values: a split then shows whether the rows
 // have both.
 func (w *worker) read(rows []int32, number int32) (low, high key) {
-	to := w.column[:len(rows)]
 	if len(rows) <= nearRows {
-		x, dim := w.x[number:], w.dim
+		x, dim, to := w.x[number:], w.dim, w.column[:len(rows)]
 		for i, r := range rows {
 			to[i] = x[int(r)*dim]
 		}
 	} else {
-		column := w.columns[number]
-		for i, r := range rows {
-			to[i] = column[r]
-		}
+		gather(w.column[:0], w.columns[number], rows)
 	}
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
-	low, high = to[0], to[0]
-	for _, v := range to {
-		low, high = min(low, v), max(high, v)
+	return extent(w.column[:len(rows)])
+}
+
+// gather appends the values of the rows in a column to dst.
+func gather(dst, column []key, rows []int32) []key {
+	from := len(dst)
+	dst = slices.Grow(dst, len(rows))[:from+len(rows)]
+	for i, r := range rows {
+		dst[from+i] = column[r]
 	}
-	return low, high
+	return dst
 }
 
 // nearRows is the number of rows of a node up to which they are read as rows, of which the node
@@ -106,20 +110,18 @@ func between(low, high float32, u float64) float32 {
 	return threshold
 }
 
-// extent returns the smallest and the largest value of the rows in a column.
-func extent(column []key, rows []int32) (low, high key) {
-	low = column[rows[0]]
-	high = low
-	for _, r := range rows[1:] {
-		v := column[r]
+// extent returns the smallest and the largest of some values, of which there is one or more.
+func extent(values []key) (low, high key) {
+	low, high = values[0], values[0]
+	for _, v := range values {
 		low, high = min(low, v), max(high, v)
 	}
 	return low, high
 }
 
-// divided returns the sum of the purities of both sides of a split in the column that was read,
-// whose weight is total, and the number of rows on the left. It returns false if a side has too few
-// rows.
+// divided returns the sum of the purities of both sides of a split in the column that was read, and
+// the number of rows on the left. total is the weight of all rows. valid is false if a side has fewer
+// than minLeafRows.
 func (w *worker) divided(rows []int32, threshold float32, total float64) (purity float64, left int, valid bool) {
 	n, weight := w.sumsLeft(rows, keyOf(threshold))
 	if n < minLeafRows || len(rows)-n < minLeafRows {

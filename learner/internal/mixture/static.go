@@ -36,7 +36,6 @@ type Static struct {
 
 	// Early is the scaler of the rows before the first fit, nil after it.
 	Early *warmup.Scaler
-	sums  []float64 // scratch
 }
 
 // limitFields are the columns of Static.Limits.
@@ -62,6 +61,10 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 		return
 	}
 	n := len(s.Linear) / k
+	var sparseSums []float64
+	if s.Sparse != nil {
+		sparseSums = make([]float64, k)
+	}
 	for i := range len(f) / k {
 		row, sums := x[i*(n-1):(i+1)*(n-1)], [together]float64{}
 		for c, share := range s.Engine {
@@ -79,13 +82,13 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 			f[i*k+c] = float64(share*f[i*k+c]) + sum + features[i*k+c]
 		}
 		if s.Sparse != nil {
-			s.addSparse(f[i*k:(i+1)*k], of(i))
+			s.addSparse(f[i*k:(i+1)*k], of(i), sparseSums)
 		}
 	}
 }
 
-// together is the number of scores that linear computes: each is a sum in order, in which an addition
-// waits for the one before.
+// together is the number of scores that linear computes side by side. Each is a sum in order, so that
+// an addition has to wait for the previous one of the same score, but not for those of the others.
 const together = 4
 
 // linear returns what the linear members add to the scores from c on, or to those that are left.
@@ -114,13 +117,10 @@ func (s *Static) linear(c int, row []float32) (sums [together]float64) {
 	return [together]float64{s0, s1, s2, s3}
 }
 
-// addSparse adds the scores of the sparse member to f, without its intercept.
-func (s *Static) addSparse(f []float64, x sparse.Row) {
-	sums := s.sums[:0]
-	for range f {
-		sums = append(sums, 0)
-	}
-	s.sums = sums
+// addSparse adds the scores of the sparse member to f, without its intercept. sums is memory for as
+// many scores.
+func (s *Static) addSparse(f []float64, x sparse.Row, sums []float64) {
+	clear(sums)
 	member.AddSparse(sums, x, s.SparseCoef)
 	for c, share := range s.Sparse {
 		f[c] += float64(share * sums[c])

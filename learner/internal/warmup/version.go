@@ -48,8 +48,8 @@ const (
 	// Twelfth makes the choices of Tenth, for a model with engine.Options.Long.
 	Twelfth Version = 12
 
-	// Thirteenth makes the choices of Tenth, for a model whose monitor expects values that are in
-	// no row of its reference, see divergence.NewWatch.
+	// Thirteenth makes the choices of Tenth. The monitor of the inputs raises no alarm for rare values
+	// that its reference does not contain: see divergence.NewWatch.
 	Thirteenth Version = 13
 
 	// Newest is the version of new models.
