@@ -176,7 +176,7 @@ func (g *growth) divide(s *Sample) {
 	g.counts = g.counted()
 	g.columns = make([][]key, s.Dim)
 	g.low, g.high = make([]key, s.Dim), make([]key, s.Dim)
-	var values []key
+	values := make([]key, len(g.rows))
 	for j := range g.columns {
 		column := make([]key, len(s.Weights))
 		for i := range column {
@@ -184,7 +184,7 @@ func (g *growth) divide(s *Sample) {
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {
-			values = gather(values[:0], column, g.rows)
+			gather(values, column, g.rows)
 			g.low[j], g.high[j] = extent(values)
 		}
 		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {

@@ -1,7 +1,5 @@
 package forest
 
-import "slices"
-
 // candidate is a split: rows above the threshold go right.
 type candidate struct {
 	column    int32
@@ -73,28 +71,27 @@ func (w *worker) draw(i int) (column int32, first bool) {
 // largest of them, or of all rows if the column has two values: a split then shows whether the rows
 // have both.
 func (w *worker) read(rows []int32, number int32) (low, high key) {
+	to := w.column[:len(rows)]
 	if len(rows) <= nearRows {
-		x, dim, to := w.x[number:], w.dim, w.column[:len(rows)]
+		x, dim := w.x[number:], w.dim
 		for i, r := range rows {
 			to[i] = x[int(r)*dim]
 		}
 	} else {
-		gather(w.column[:0], w.columns[number], rows)
+		gather(to, w.columns[number], rows)
 	}
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
-	return extent(w.column[:len(rows)])
+	return extent(to)
 }
 
-// gather appends the values of the rows in a column to dst.
-func gather(dst, column []key, rows []int32) []key {
-	from := len(dst)
-	dst = slices.Grow(dst, len(rows))[:from+len(rows)]
+// gather sets dst to the values of the rows in a column.
+func gather(dst, column []key, rows []int32) {
+	dst = dst[:len(rows)]
 	for i, r := range rows {
-		dst[from+i] = column[r]
+		dst[i] = column[r]
 	}
-	return dst
 }
 
 // nearRows is the number of rows of a node up to which they are read as rows, of which the node
