@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/newton"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/ridge"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // algorithms is the registry, the default first. An algorithm is a row here and
@@ -161,8 +162,9 @@ func (c Config) Arithmetic() int {
 }
 
 const (
-	// AutoEffort is the value of Config.Effort that leaves the choice to the first rows:
-	// the default, or less where labels are mostly noise.
+	// AutoEffort is the value of Config.Effort that leaves the choice to the first rows: 256, or
+	// less where labels are mostly noise. In new models it is also the default, unless rows have a
+	// sparse part.
 	AutoEffort = engine.AutoEffort
 
 	// MaxEffort is the largest value of Config.Effort.
@@ -229,6 +231,10 @@ func (c Config) effort() int {
 	return cmp.Or(c.Effort, a.Effort)
 }
 
+// sparing reports whether newton chooses its effort by the labels unless one is configured. In models
+// from before, AutoEffort alone does so, and the number of the default is the default.
+func (c Config) sparing() bool { return warmup.Version(c.Warmup) >= warmup.Fourteenth }
+
 // quick reports whether the warm-up of c is a quick one.
 func (c Config) quick() bool { return 0 < c.Effort && c.Effort < quickEffort }
 
@@ -239,7 +245,9 @@ func (c Config) withEffort(a *engine.Algorithm) Config {
 	switch {
 	case c.Sparse > 0 && c.Effort == 0:
 		c.Effort = min(a.Effort, sparseEffort)
-	case c.Effort == algorithms[0].Effort && (c.Sparse == 0 || a.Effort == 0):
+	case c.Effort == algorithms[0].Effort && (a.Effort == 0 || c.Sparse == 0 && !c.sparing()):
+		c.Effort = 0
+	case c.Effort == AutoEffort && c.Sparse == 0 && c.sparing():
 		c.Effort = 0
 	}
 	if c.Effort > 0 {

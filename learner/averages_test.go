@@ -25,8 +25,9 @@ func TestAveragesChangeEvery128Rows(t *testing.T) {
 		{"discarded members", "c9ab1141360a7484", Config{Mixture: true, Discard: true, BlockSize: 16, MaxFeatures: 64}, 8192, 6, 2, many},
 		{"trees, averages that begin with a full window", "775fca6252298945", Config{Warmup: int(warmup.Eleventh), Mixture: true, Forest: 8, BlockSize: 8, MaxFeatures: 16}, 8192, 3, 7, few},
 		{"discarded members, averages that begin with a full window", "d31803a045014f02", Config{Warmup: int(warmup.Eleventh), Mixture: true, Discard: true, BlockSize: 16, MaxFeatures: 64}, 8192, 6, 1, many},
-		{"trees, a long window", "d16631c00b6862a0", Config{Warmup: NewestWarmup, Mixture: true, Forest: 8, BlockSize: 8, MaxFeatures: 16}, 16384, 3, 7, few},
-		{"discarded members, a long window", "b4d258b501670151", Config{Warmup: NewestWarmup, Mixture: true, Discard: true, BlockSize: 16, MaxFeatures: 64}, 16384, 6, 1, many},
+		{"trees, a long window", "d16631c00b6862a0", Config{Warmup: int(warmup.Twelfth), Mixture: true, Forest: 8, BlockSize: 8, MaxFeatures: 16}, 16384, 3, 7, few},
+		{"discarded members, a long window", "b4d258b501670151", Config{Warmup: int(warmup.Twelfth), Mixture: true, Discard: true, BlockSize: 16, MaxFeatures: 64}, 16384, 6, 1, many},
+		{"discarded members, a long window of noise", "cd6d2a317f8e4e34", Config{Warmup: int(warmup.Fourteenth), Mixture: true, Discard: true, BlockSize: 16, MaxFeatures: 64}, 16384, 6, 1, many},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,10 @@
 package learner
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+)
 
 func TestEffortsAreNumbersOrNames(t *testing.T) {
 	for s, want := range map[string]int{"default": 0, "auto": AutoEffort, "1": 1, "8": 8, "256": 256, "1024": 1024} {
@@ -26,16 +30,23 @@ func TestEffortBoundsFeatures(t *testing.T) {
 		{Config{}, 0, 4096},
 		{Config{Effort: 256}, 0, 4096},
 		{Config{Effort: AutoEffort}, AutoEffort, 4096},
+		{Config{Warmup: NewestWarmup, Effort: 256}, 256, 4096},
+		{Config{Warmup: NewestWarmup, Effort: AutoEffort}, 0, 4096},
+		{Config{Warmup: int(warmup.Thirteenth), Effort: 256}, 0, 4096},
+		{Config{Warmup: int(warmup.Thirteenth), Effort: AutoEffort}, AutoEffort, 4096},
 		{Config{Effort: 8}, 8, 512},
 		{Config{Effort: 8, MaxFeatures: 128}, 8, 128},
 		{Config{Effort: 1, BlockSize: 300}, 1, 300},
 		{Config{Effort: 1024}, 1024, 4096},
 		{Config{Effort: 256, Algorithm: "ridge"}, 0, 4096},
+		{Config{Warmup: NewestWarmup, Effort: 256, Algorithm: "ridge"}, 0, 4096},
 		{Config{Sparse: 18, Mixture: true}, 4, 256},
 		{Config{Sparse: 18, Mixture: true, Effort: 8}, 8, 512},
 		{Config{Sparse: 18, Mixture: true, Effort: 256}, 256, 4096},
 		{Config{Sparse: 18, Mixture: true, Effort: 256, Algorithm: "ridge", Task: Regression}, 0, 4096},
 		{Config{Sparse: 18, Mixture: true, Effort: AutoEffort}, AutoEffort, 4096},
+		{Config{Warmup: NewestWarmup, Sparse: 18, Mixture: true}, 4, 256},
+		{Config{Warmup: NewestWarmup, Sparse: 18, Mixture: true, Effort: AutoEffort}, AutoEffort, 4096},
 		{Config{Effort: 1025}, 0, 0},
 		{Config{Effort: -2}, 0, 0},
 		{Config{Effort: 8, Algorithm: "ridge"}, 0, 0},
@@ -65,6 +76,27 @@ func TestEffortOfSparseModelIsKept(t *testing.T) {
 		was := Config{Sparse: test.sparse, Mixture: true, Effort: test.have}
 		if e, err := c.KeepEffort(was).Effective(); err != nil || e.Effort != test.want {
 			t.Errorf("%+v: effort %d, %v", test, e.Effort, err)
+		}
+	}
+}
+
+// New models whose effort is not configured make fewer row visits where labels are noise; others
+// have the effort that they have.
+func TestNewModelsSpareVisits(t *testing.T) {
+	for _, test := range []struct {
+		config Config
+		want   bool
+	}{
+		{Config{Warmup: NewestWarmup}, true},
+		{Config{Warmup: NewestWarmup, Effort: AutoEffort}, true},
+		{Config{Warmup: NewestWarmup, Sparse: 18, Mixture: true, Effort: AutoEffort}, true},
+		{Config{Warmup: NewestWarmup, Sparse: 18, Mixture: true}, false},
+		{Config{Warmup: NewestWarmup, Effort: 256}, false},
+		{Config{Warmup: int(warmup.Thirteenth)}, false},
+		{Config{Warmup: int(warmup.Thirteenth), Effort: AutoEffort}, false},
+	} {
+		if c, err := test.config.Effective(); err != nil || c.options().Sparing != test.want {
+			t.Errorf("%+v: %v, %v", test.config, c.options().Sparing, err)
 		}
 	}
 }

@@ -121,6 +121,7 @@ func TestForestOfANameSuitsTheModel(t *testing.T) {
 		{Config{Mixture: true, Algorithm: "ridge", Task: Regression}, "auto", false, 0, false},
 		{Config{Mixture: true, Effort: 32}, "auto", false, 0, false},
 		{Config{Mixture: true, Effort: AutoEffort}, "auto", false, 0, false},
+		{Config{Mixture: true, Effort: AutoEffort, Warmup: NewestWarmup}, "auto", false, autoTrees, true},
 		{Config{Mixture: true, Effort: 64}, "auto", false, autoTrees, true},
 		{Config{Mixture: true, Sparse: 12}, "auto", false, 0, false},
 	} {

@@ -130,6 +130,39 @@ func TestModelKeepsToHaveNoMonitor(t *testing.T) {
 	}
 }
 
+// A model from when 256 was the default effort, and auto another choice, goes on with either. In a
+// new one auto is the default, and 256 a number like others.
+func TestModelKeepsItsEffort(t *testing.T) {
+	const before = 13 // the version of the warm-up
+	for _, test := range []struct {
+		version, was, configured int
+		same                     bool
+	}{
+		{before, 0, 256, true},
+		{before, 256, 0, true},
+		{before, learner.AutoEffort, learner.AutoEffort, true},
+		{before, learner.AutoEffort, 0, false},
+		{learner.NewestWarmup, 0, learner.AutoEffort, true},
+		{learner.NewestWarmup, learner.AutoEffort, 0, true},
+		{learner.NewestWarmup, 256, 256, true},
+		{learner.NewestWarmup, 0, 256, false},
+		{learner.NewestWarmup, 256, 0, false},
+	} {
+		have, err := model.Config{Learner: learner.Config{Warmup: test.version, Effort: test.was}}.Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := model.Config{Learner: learner.Config{Warmup: learner.NewestWarmup, Effort: test.configured}}
+		options, err := now.KeepReading(have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := model.SameOptions(have, options); (err == nil) != test.same {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
 // A model of sparse inputs from when an effort of 256 was the default, and that is 4, goes on
 // with it; a new one has 256, and goes on with that alone.
 func TestSparseModelKeepsItsEffort(t *testing.T) {

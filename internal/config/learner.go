@@ -150,9 +150,9 @@ type Learner struct {
 
 	// Time that newton takes for an example: the number of rows of the window that steps
 	// visit for each, from 1 to 1024. 8 is several times as fast as 256 and less accurate;
-	// there are at most 64 random features for each row visit. default: 256, or 4 with
-	// input.sparse. auto: 256, or less if the first rows show that labels are mostly noise.
-	// See docs/effort.md.
+	// there are at most 64 random features for each row visit. auto: 256, or 128 if the first
+	// rows show that labels are mostly noise. default: auto, or 4 with input.sparse. See
+	// docs/effort.md.
 	Effort string `key:"effort" default:"default" example:"32"`
 
 	// Seed of all random numbers.

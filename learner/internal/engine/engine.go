@@ -92,6 +92,7 @@ type Options struct {
 	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
 	Early         bool   // of newton: trees on trial grow with the warm-up and again soon, take more steps at first, and a model settles where its rows end
 	Long          bool   // of newton: have a longer window beside a mixture, where rows have few inputs and labels are noisy
+	Sparing       bool   // of newton: make half of the row visits in a long window whose labels are mostly noise
 	Direction     string // direction of a step, see package descent
 
 	LastingClasses bool // ForestLasting is for classes, too

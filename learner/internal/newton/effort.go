@@ -19,9 +19,10 @@ const (
 	// are changed too seldom.
 	EffortFeatures = 64
 
-	// noisyPenalty is the penalty of the warm-up from which on the effort Auto is
-	// noisyEffort: labels that need it are mostly noise, which visits do not reduce.
-	noisyPenalty, noisyEffort = 1e-2, 32
+	// noisyPenalty is the penalty of the warm-up from which on labels are mostly noise, which
+	// visits do not reduce. There models with Options.Sparing make noisyVisits in a long window,
+	// and for others AutoEffort is noisyEffort.
+	noisyPenalty, noisyVisits, noisyEffort = 1e-2, 128, 32
 )
 
 // The members of models with less than the full effort. Their windows are as long as that
@@ -36,11 +37,14 @@ func effort(p *engine.Problem) int {
 	if p.Options.Effort != engine.AutoEffort {
 		return p.Options.Effort
 	}
-	if p.Fit.Lambda >= noisyPenalty {
+	if isNoisy(p) && !p.Options.Sparing {
 		return noisyEffort
 	}
 	return rowVisitsPerExample
 }
+
+// isNoisy reports whether the labels of a model are mostly noise.
+func isNoisy(p *engine.Problem) bool { return p.Fit.Lambda >= noisyPenalty }
 
 // limited returns p, of the effort AutoEffort, with the random features that its effort is
 // for, as learner.Config has them for others.

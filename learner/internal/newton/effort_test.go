@@ -29,6 +29,10 @@ func TestNoisyLabelsNeedLessEffort(t *testing.T) {
 		if got := effort(&p); got != want {
 			t.Errorf("penalty %v: effort %d, want %d", lambda, got, want)
 		}
+		p.Options.Sparing = true
+		if got := effort(&p); got != rowVisitsPerExample {
+			t.Errorf("penalty %v, sparing: effort %d, want %d", lambda, got, rowVisitsPerExample)
+		}
 		if p.Options.Effort = 7; effort(&p) != 7 {
 			t.Errorf("penalty %v: effort %d, want the one given", lambda, effort(&p))
 		}

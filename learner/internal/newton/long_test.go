@@ -69,3 +69,29 @@ func TestPairsKeepLongWindows(t *testing.T) {
 		}
 	}
 }
+
+// A long window of labels that are mostly noise takes half of the row visits, and every other one all
+// of them.
+func TestLongWindowsOfNoiseTakeHalfOfTheVisits(t *testing.T) {
+	plain, _ := sixClasses(true)
+	for _, test := range []struct {
+		name   string
+		change func(p *engine.Problem)
+		visits int64
+	}{
+		{"noise", func(p *engine.Problem) {}, noisyVisits},
+		{"trees", func(p *engine.Problem) { p.Options.Forest, p.Options.ForestTrial = 50, true }, noisyVisits},
+		{"less noise", func(p *engine.Problem) { p.Fit.Lambda = longPenalty }, rowVisitsPerExample},
+		{"a shorter window", func(p *engine.Problem) { p.Dim = longInputs + 1 }, rowVisitsPerExample},
+		{"an effort of its own, or before", func(p *engine.Problem) { p.Options.Sparing = false }, rowVisitsPerExample},
+	} {
+		p := plain.Problem
+		fit := *p.Fit
+		fit.Lambda = noisyPenalty
+		p.Fit, p.Options.Long, p.Options.Lean, p.Options.Sparing, p.Options.Effort, p.Before = &fit, true, true, true, rowVisitsPerExample, nil
+		test.change(&p)
+		if w := newEngine(p); w.visits != test.visits {
+			t.Errorf("%s: %d row visits, want %d", test.name, w.visits, test.visits)
+		}
+	}
+}

@@ -216,6 +216,9 @@ func newEngine(p engine.Problem) *newton {
 	}
 	if isLong(&p, effort) {
 		by = by.long()
+		if p.Options.Sparing && isNoisy(&p) {
+			by.visits = noisyVisits
+		}
 	}
 	w := newPlanned(p, by)
 	w.discarding = p.Options.Discard

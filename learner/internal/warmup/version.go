@@ -52,8 +52,11 @@ const (
 	// that its reference does not contain: see divergence.NewWatch.
 	Thirteenth Version = 13
 
+	// Fourteenth makes the choices of Tenth, for a model with engine.Options.Sparing.
+	Fourteenth Version = 14
+
 	// Newest is the version of new models.
-	Newest = Thirteenth
+	Newest = Fourteenth
 )
 
 // Valid reports whether there is such a version.
