@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -75,7 +76,11 @@ func unreadable(err error) (line, error) {
 	if parse.Err == csv.ErrBareQuote {
 		hint = "a cell that contains quotes is itself put in quotes, and those inside are written twice"
 	}
-	return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: %s", parse.Line, parse.Column, parse.Err, hint)}, nil
+	place := fmt.Sprintf("byte %d", parse.Column)
+	if parse.Line != parse.StartLine {
+		place = fmt.Sprintf("line %d, %s", parse.Line, place)
+	}
+	return line{number: parse.StartLine, err: bad("csv", "%s: %v: %s", place, parse.Err, hint)}, nil
 }
 
 func (c *csvRows) label(l line) string {

@@ -83,7 +83,7 @@ func TestFiles(t *testing.T) {
 line 3: columns: "a" is null, want a number: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)
 line 4: columns: "a" is text "x", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
 line 5: csv: 1 cells, but the header has 2
-line 6: csv: line 6, byte 5: extraneous or missing " in quoted-field: a quote inside a quoted cell is written twice`},
+line 6: csv: byte 5: extraneous or missing " in quoted-field: a quote inside a quoted cell is written twice`},
 		{Config{Missing: "zero", Unknown: "ignore"}, "a.csv", "a,country,y\n,US,1.5\n2,UK,2.5\n", `regression
 [a] [0] y=1.5 w=1 k= regression
 [a] [2] y=2.5 w=1 k= regression`},
