@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/chart"
@@ -46,18 +47,20 @@ func (r *result) error() float64 {
 	return r.Progressive.Value()
 }
 
-// drawEfforts draws the errors of every set with each effort against the examples per
-// CPU-second, to effort.svg in the folder of plots.
+// drawEfforts draws the errors of every set with each effort, which is beside its point, against
+// the examples per CPU-second, to effort.svg in the folder of plots.
 func (c *Command) drawEfforts(reports []report) error {
 	p, legend := plot.New(), chart.NewLegend()
 	p.X.Label.Text, p.Y.Label.Text = "examples per CPU-second", "error"
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
 	for k, r := range reports {
 		var points plotter.XYs
+		var efforts []string
 		for _, a := range r.Results {
-			if strings.Contains(a.Algorithm, effortOf) && a.PerCPUSecond > 0 && a.error() > 0 {
+			if _, effort, ok := strings.Cut(a.Algorithm, effortOf); ok && a.PerCPUSecond > 0 && a.error() > 0 {
 				points = append(points, plotter.XY{X: a.PerCPUSecond, Y: a.error()})
+				efforts = append(efforts, effort)
 			}
 		}
 		if len(points) == 0 {
@@ -71,7 +74,12 @@ func (c *Command) drawEfforts(reports []report) error {
 		if err != nil {
 			return err
 		}
-		p.Add(line, dots)
+		names, err := plotter.NewLabels(plotter.XYLabels{XYs: points, Labels: efforts})
+		if err != nil {
+			return err
+		}
+		names.Offset = vg.Point{X: vg.Points(5), Y: vg.Points(-8)}
+		p.Add(line, dots, names)
 		legend.Legend.Add(r.Set, line)
 	}
 	return chart.Save(filepath.Join(c.Plots, "effort.svg"), [][]*plot.Plot{{p, legend}})
