@@ -56,7 +56,7 @@ type Config struct {
 	Warmup        int     `json:"warmup,omitempty"`         // version of the rules of the warm-up: NewestWarmup, or 0 (default) for the first one
 	Mixture       bool    `json:"mixture,omitempty"`        // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Discard       bool    `json:"discard,omitempty"`        // members of newton that do not pay with five classes or more, or with trees, are discarded after 2,048, 4,096 or 8,000 rows, see docs/algorithms.md: false
-	Effort        int     `json:"effort,omitempty"`         // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): the same, with Sparse 4
+	Effort        int     `json:"effort,omitempty"`         // of newton, see docs/effort.md: 1 to 1024, or AutoEffort; 0 (default): AutoEffort, or 256 before version 14 of Warmup, with Sparse 4
 	Sparse        int     `json:"sparse,omitempty"`         // rows have a sparse part, see Batch.SetSparse, whose columns are hashed to that many bits, from 8 to 24: 0 (none). It needs a mixture
 	Balance       string  `json:"balance,omitempty"`        // classes of which the rows that are learned are thinned, see docs/imbalance.md: "none" or "" (default), "balanced", or a JSON object of shares by class
 	HalfLife      float64 `json:"half_life,omitempty"`      // seconds of event time after which an example that is learned late counts half, see Batch.SetTime: 0 (default, never)
