@@ -143,6 +143,8 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), err)
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
+	case (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && !c.answered.Load():
+		return fmt.Errorf("%w at %s: no answer in time: check bootstrap.servers and security.protocol, and whether a firewall is in between (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case strings.Contains(err.Error(), "expecting TLS"):

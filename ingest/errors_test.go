@@ -1,11 +1,13 @@
 package ingest
 
 import (
+	"errors"
 	"net"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The same trouble has the same text on every connection, so that logs and pages count it
@@ -27,5 +29,27 @@ func TestErrorsDoNotNameTheOwnPort(t *testing.T) {
 		if texts[0] != texts[1] || !strings.Contains(texts[0], "127.0.0.1:9: "+cause.Error()) {
 			t.Errorf("%q and %q, want the same, with the broker and %v", texts[0], texts[1], cause)
 		}
+	}
+}
+
+// A server that accepts connections and says nothing, such as a broker without TLS that waits for
+// the rest of a handshake, may be one of another configuration.
+func TestErrorsOfASilentBrokerSayWhatToCheck(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := New(Config{Brokers: []string{l.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Topic(within(t, 200*time.Millisecond), "t"); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "check bootstrap.servers and security.protocol") {
+		t.Errorf("the error does not say what to check: %v", err)
+	}
+	c.answered.Store(true)
+	if _, err := c.Topic(within(t, 200*time.Millisecond), "t"); !errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), "check") {
+		t.Errorf("the error of a broker that has answered before: %v", err)
 	}
 }
