@@ -33,8 +33,8 @@ type Algorithm struct {
 	FeatureBytes int    // memory for each random feature beside the State's, in bytes
 }
 
-// Algorithms returns all of them that learn from labels, the default first. The task
-// Novelty has its own, one-class.
+// Algorithms returns all algorithms that learn from labels, the default first. The task Novelty has
+// an algorithm of its own, one-class.
 func Algorithms() []Algorithm {
 	all := make([]Algorithm, len(algorithms))
 	for i, a := range algorithms {
@@ -53,9 +53,9 @@ func (c Config) FeatureBytes() int {
 	return a.FeatureBytes
 }
 
-// MixtureFeatures returns the random features that a Learner of c has in members of a
-// mixture, beside those of the algorithm, and the memory that it needs for each of them
-// beside its State, in bytes.
+// MixtureFeatures returns how many random features the kernel machines of a mixture have in a
+// Learner of c, besides those of the algorithm, and the memory in bytes that each of them needs
+// beside the State.
 func (c Config) MixtureFeatures() (features, bytes int) {
 	if !c.Mixture {
 		return 0, 0
@@ -63,9 +63,10 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 	return machine.AllFeatures, machine.FeatureBytes
 }
 
-// WindowNumbers returns how many numbers of rows a Learner of c, which is effective, has beside its
-// State, as float32, if its model sees at most that many inputs: a copy of the rows in the windows
-// of newton and of the kernel machines in a mixture, and the phases of wide ones.
+// WindowNumbers returns how many float32 numbers a Learner of c, which must be effective, keeps for
+// the rows in its windows beside its State, if its model sees at most that many inputs. They are a
+// copy of the rows in the windows of newton and of the kernel machines of a mixture, and, for rows
+// with many inputs, their phases.
 func (c Config) WindowNumbers(inputs int) int {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
@@ -81,10 +82,10 @@ func (c Config) WindowNumbers(inputs int) int {
 	return n
 }
 
-// ForestBytes returns the memory that a Learner of c, which is effective, needs for its trees
-// beside its State, in bytes: those of the leaf of each row of the window, and of the nodes, of the
-// trees that grow again beside those that they replace; and those of the factors that trees of
-// pairs need, and of lasting coefficients.
+// ForestBytes returns the memory in bytes that a Learner of c, which must be effective, needs for
+// its trees beside its State: for their nodes, and for the leaf of each row of the window. Trees
+// that grow again are held beside those that they replace. Lasting coefficients and trees of pairs
+// need memory of their own, the latter for a factor of each block as well.
 func (c Config) ForestBytes() int {
 	tree := newton.TreeBytes(c.options())
 	bytes := c.Forest * tree
@@ -100,11 +101,13 @@ func (c Config) ForestBytes() int {
 	return bytes
 }
 
-// regrownTreeBytes is that of a tree of at most 2 × 5120/3 nodes, without those of a smaller one,
-// and of the coefficients of one score, 56 bytes a leaf, until a snapshot has them.
+// regrownTreeBytes is the additional memory of a tree that has grown again: its nodes, at most 2 ×
+// 5120/3, beyond those of a first tree, and the coefficients of its leaves until a snapshot has
+// them, 56 bytes a leaf for one score.
 const regrownTreeBytes = 136_000
 
-// lastingTreeBytes is that of the lasting coefficients of such a tree, 16 bytes a leaf of one score.
+// lastingTreeBytes is the memory of the lasting coefficients of such a tree: 16 bytes a leaf for
+// one score.
 const lastingTreeBytes = 28_000
 
 // parseAlgorithm returns the row of a name; "" stands for the default.
@@ -129,14 +132,15 @@ func Directions() []string { return slices.Clone(descent.Directions) }
 // Reactions returns what Config.OnDrift can name, the default first.
 func Reactions() []string { return slices.Clone(engine.Reactions[:]) }
 
-// Arithmetic is the version of what turns rows into bits. A log is learned again
-// by programs of its own version only, so it grows by one with every change after
-// which the same rows lead to another state or prediction.
+// Arithmetic is the version of the computations that all models share. A model log can be learned
+// again only by a program with the same version. The version therefore grows by one with every
+// change after which the same rows lead to another state or prediction.
 const Arithmetic = 1
 
-// Arithmetic returns the version of what the algorithm of c computes. A log is learned
-// again by programs of its own version only, so it grows by one with every change after
-// which the same rows lead to another state or prediction.
+// Arithmetic returns the version of the computations of a model of c. A model log can be learned
+// again only by a program with the same version. The version therefore grows by one with every
+// change after which the same rows lead to another state or prediction: it is the constant
+// Arithmetic plus the number of such changes in the parts that c uses.
 func (c Config) Arithmetic() int {
 	e, err := c.Effective()
 	if err != nil {
@@ -146,17 +150,32 @@ func (c Config) Arithmetic() int {
 	if a, err := parseAlgorithm(e.Algorithm); err == nil && a.Descent != nil {
 		version += a.Descent.Arithmetic(e.Direction) - 1
 	}
-	if e.Costs == costsF1 { // its window and its least weight have changed, and then its threshold
+	if e.Costs == costsF1 {
+		// 1. Another window and another least weight.
+		// 2. Another threshold.
 		version += 2
 	}
-	if e.Intervals != 0 { // in deviations of the label, and then by steps of one size
+	if e.Intervals != 0 {
+		// 1. Distances in deviations of the label.
+		// 2. Steps of one size.
 		version += 2
 	}
-	if e.Mixture { // with the members short and reset, which take fewer steps of no use, calibrated for scorers, with fewer steps in the warm-up, with numbers judged by t distributions and without outliers, and whose averages change less often, at first once the window is full, trees grow again from the columns that matter, and scores of rows that a member has left stay as they are
+	if e.Mixture {
+		// 1. The member short.
+		// 2. The member reset.
+		// 3. Fewer steps of kernel machines that are of no use.
+		// 4. Calibrated predictions of scorers.
+		// 5. Fewer steps in the warm-up.
+		// 6. Numbers judged by t distributions.
+		// 7. Averages that change less often once the window is full.
+		// 8. Averages that change less often while it grows; trees that grow again from the
+		//    columns that matter.
+		// 9. Scores of rows that a member no longer learns from stay as they are; numbers
+		//    without outliers.
 		version += 9
 	}
-	if e.Sparse > 0 { // machines of no use take fewer steps
-		version++
+	if e.Sparse > 0 {
+		version++ // fewer steps of kernel machines that are of no use
 	}
 	return version
 }
@@ -195,8 +214,9 @@ func ParseEffort(s string) (int, error) {
 	return n, nil
 }
 
-// KeepEffort returns c with the effort of an existing model, was, if was has sparse inputs and
-// the default effort, and c that of models without: both were the same once.
+// KeepEffort returns c with the default effort if c has sparse inputs and names the default effort
+// of models without, while the existing model, of the Config was, has the default effort of models
+// with sparse inputs. Such a configuration is from when both defaults had the same name.
 func (c Config) KeepEffort(was Config) Config {
 	preset := c
 	preset.Effort = 0
@@ -209,8 +229,8 @@ func (c Config) KeepEffort(was Config) Config {
 // autoTrees is the number of trees of a forest on trial. Chosen by trial: docs/forest.md.
 const autoTrees = 100
 
-// ParseForest returns the Config.Forest for a value that configurations have, a number of trees
-// or "auto", and whether it is on trial.
+// ParseForest reads the value of a configuration for Config.Forest: a number of trees, or "auto",
+// for which trial is true.
 func ParseForest(s string) (trees int, trial bool, err error) {
 	if s == "auto" {
 		return autoTrees, true, nil
@@ -222,7 +242,7 @@ func ParseForest(s string) (trees int, trial bool, err error) {
 	return n, false, nil
 }
 
-// effort returns that of the engines of c.
+// effort returns the effort of the engines of c.
 func (c Config) effort() int {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
@@ -231,16 +251,18 @@ func (c Config) effort() int {
 	return cmp.Or(c.Effort, a.Effort)
 }
 
-// sparing reports whether newton chooses its effort by the labels unless one is configured. In models
-// from before, AutoEffort alone does so, and the number of the default is the default.
+// sparing reports whether newton chooses its effort by the labels unless one is configured. Models
+// of earlier versions of the warm-up do so only with AutoEffort, and in their configurations the
+// number of the default effort stands for the default.
 func (c Config) sparing() bool { return warmup.Version(c.Warmup) >= warmup.Fourteenth }
 
 // quick reports whether the warm-up of c is a quick one.
 func (c Config) quick() bool { return 0 < c.Effort && c.Effort < quickEffort }
 
-// withEffort returns c, of an algorithm, with its default effort as 0 and with the random
-// features that its effort is for. Algorithms without an effort take that of newton, which
-// changes nothing.
+// withEffort returns c with its effort in the one form that stands for it, and with no more random
+// features than its effort is for. The default of algorithm a is 0, or sparseEffort at most if rows
+// have a sparse part. An algorithm without an effort accepts the default of newton, which changes
+// nothing.
 func (c Config) withEffort(a *engine.Algorithm) Config {
 	switch {
 	case c.Sparse > 0 && c.Effort == 0:

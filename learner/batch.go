@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Task is what a model predicts: the probability of each class, a number, several, or
-// the novelty of a row. The first label of a stream settles it where the configuration does not.
+// Task is what a model predicts: the probability of each class, one or several numbers, or the
+// novelty of a row. The first label of a stream settles it where the configuration does not.
 type Task = target.Task
 
 // The tasks.
@@ -35,7 +35,7 @@ type Label = target.Label
 // MaxTargets is the maximum number of targets of a label.
 const MaxTargets = target.MaxTargets
 
-// Best returns the index of the largest of p, the first of them if there are more.
+// Best returns the index of the largest of p, the first one if several are equal.
 func Best(p []float64) int { return target.Best(p) }
 
 // What the Class of a Label of Novelty says about the row, for those who grade scores.
@@ -115,8 +115,7 @@ func unifyNaN(x []float64) {
 	}
 }
 
-// derive makes b rows of dim values without labels, that of row i set by a function, and
-// returns it.
+// derive resets b to rows of dim values without labels, lets set fill in each row, and returns b.
 func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
 	b.Reset(dim)
 	b.x = state.Extend(b.x, rows*dim)
@@ -131,8 +130,8 @@ func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
 // example are earlier ones of the same key, and a metric may have a part for a key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 
-// SetTime sets the event time of the last example, in seconds since 1970; NaN is none, as
-// without it. See Config.HalfLife.
+// SetTime sets the event time of the last example, in seconds since 1970. NaN means that it has
+// none, which is the default. See Config.HalfLife.
 func (b *Batch) SetTime(seconds float64) {
 	for len(b.times) < len(b.labels)-1 {
 		b.times = append(b.times, math.NaN())
@@ -152,11 +151,11 @@ func (b *Batch) time(i int) float64 {
 // The Batch keeps the slice.
 func (b *Batch) SetClasses(names []string) { b.classes = names }
 
-// SetTypes sets the types of the columns as of the last example. The Batch keeps the
-// slice, which must not change. Without it, all columns are numeric.
+// SetTypes sets the types of the columns, as they are known at the last example. The Batch keeps
+// the slice, which must not change. Without types, all columns are numeric.
 func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 
-// Sparse is the columns of a row that are not 0, of a row of very many.
+// Sparse holds the non-zero columns of a row that has very many columns.
 type Sparse = sparse.Row
 
 // SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse. It
@@ -234,8 +233,8 @@ func (b *Batch) Slice(from, to int) *Batch {
 	return s
 }
 
-// SetKept sets what Keep has kept of the prediction that was made earlier for example i. It
-// is set between Predict and Learn, or before.
+// SetKept gives example i what Keep returned for its earlier prediction. Call it between Predict
+// and Learn, or before Predict.
 func (b *Batch) SetKept(i int, values []float64) {
 	if b.kept == nil {
 		b.kept = make([][]float64, len(b.labels))

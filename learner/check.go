@@ -155,8 +155,8 @@ func (c Config) checkSteps(a *engine.Algorithm) error {
 	return nil
 }
 
-// noveltyError returns what is wrong with c, of algorithm a, for the task Novelty, or with
-// what is for that task alone.
+// noveltyError returns an error if c, of algorithm a, has the task Novelty and something that does
+// not suit it, or has another task and something that is for Novelty alone.
 func (c Config) noveltyError(a *engine.Algorithm) error {
 	novelty := c.Task == Novelty
 	switch {
@@ -172,18 +172,18 @@ func (c Config) noveltyError(a *engine.Algorithm) error {
 	return nil
 }
 
-// SuitsMixture reports whether c has a mixture by default, where one is chosen for the host of
-// a Learner: c is of the default algorithm, for a loss that a mixture is for, and with an
-// effort that is not far less than that of the mixture's members.
+// SuitsMixture reports whether c gets a mixture by default, in a host that chooses one: if c has
+// the default algorithm and a loss that a mixture supports, and its effort is not far below that of
+// the members of a mixture, or its rows have a sparse part.
 func (c Config) SuitsMixture() bool {
 	c.Mixture = true
 	e, err := c.Effective()
 	return err == nil && e.Algorithm == algorithms[0].Name && (e.Sparse > 0 || !e.quick())
 }
 
-// WithForest returns c with the forest that a host names for it, as ParseForest reads it. auto
-// is one on trial where c has a mixture, the algorithm a full effort, and the model no refits,
-// which a forest excludes; otherwise none.
+// WithForest returns c with the forest that a host names for it, as ParseForest reads it. With
+// "auto" it is a forest on trial if c has a mixture, no sparse inputs and the full effort of the
+// algorithm, and the model has no refits, which a forest excludes. Otherwise there is no forest.
 func (c Config) WithForest(name string, refits bool) (Config, error) {
 	trees, trial, err := ParseForest(name)
 	if err != nil {
@@ -196,14 +196,13 @@ func (c Config) WithForest(name string, refits bool) (Config, error) {
 	return c, nil
 }
 
-// suitsForest reports whether a forest on trial is for c.
+// suitsForest reports whether c is suited to a forest on trial.
 func (c Config) suitsForest() bool {
 	e, err := c.Effective()
 	return err == nil && e.Mixture && e.Sparse == 0 && e.effort() >= newton.FullEffort
 }
 
-// mixtureError returns an error if c, whose task and loss are effective, is not for a
-// mixture.
+// mixtureError returns an error if c, whose task and loss are effective, cannot have a mixture.
 func (c Config) mixtureError() error {
 	l, err := parseLoss(c.Loss)
 	switch {

@@ -86,7 +86,7 @@ func (l *Learner) widen() {
 	l.linear.Widen(l.linearScores())
 }
 
-// passOver counts row i of p, which is not learned.
+// passOver counts the label of row i of p, which is thinned and therefore not learned.
 func (l *Learner) passOver(p *PredictedBatch, i int, y Label, weight float64) {
 	l.count(y, weight)
 	if l.mixture != nil && !p.outlier(i) {
@@ -94,7 +94,7 @@ func (l *Learner) passOver(p *PredictedBatch, i int, y Label, weight float64) {
 	}
 }
 
-// examples returns the number of rows with a label.
+// examples returns the number of labelled rows so far, thinned ones included.
 func (l *Learner) examples() int64 {
 	if b := l.weighing.Balance(); b != nil {
 		return l.labelled + b.Thinned()
@@ -108,10 +108,11 @@ const (
 	MostHalfLife  = weighing.MostHalfLife
 )
 
-// ErrAges refuses what would have to read rows again, whose ages when they were learned are gone.
+// ErrAges is the error of operations that would read rows again: the ages that these rows had when
+// they were learned are no longer known.
 var ErrAges = errors.New("a model with a half-life weights examples by their ages when they were learned, which cannot be read again")
 
-// shares returns those of Config.Balance, nil if there are none. c is valid.
+// shares returns the shares of Config.Balance, nil if there are none. c must be valid.
 func (c Config) shares() *weighing.Shares {
 	if c.Balance == "" {
 		return nil

@@ -22,15 +22,15 @@ const (
 
 	TextColumn      = encode.Text      // one of several columns of a text: the share of its n-grams
 	NormalColumn    = encode.Normal    // like NumericColumn, and becomes normal scores
-	TrendColumn     = encode.Trend     // like TimeColumn, and later is not the same as earlier
-	SinceColumn     = encode.Since     // like TimeColumn, with that since the last record of the key
-	PairColumn      = encode.Pair      // like CategoryColumn, of the values that two other columns have together
+	TrendColumn     = encode.Trend     // like TimeColumn, and the order in time matters
+	SinceColumn     = encode.Since     // like TimeColumn, with the time since the last record of the key
+	PairColumn      = encode.Pair      // like CategoryColumn: one category for each pair of values of two other columns
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 	WindowColumn    = encode.Window    // like NumericColumn, a result of Windows
 	SourceColumn    = encode.Source    // a key or a time that Windows need, which is no input
 )
 
-// EncodedColumns returns the types of columns of numbers that an encoder has of its own.
+// EncodedColumns returns the types of numeric columns that have an encoder of their own.
 func EncodedColumns() []ColumnType { return encode.Encoded() }
 
 // ParseDecayed reads the name of a type of categories whose statistics decay, such as
@@ -42,8 +42,8 @@ func ParseDecayed(name string) (t ColumnType, is bool, err error) { return encod
 // bits: a whole number, which a float64 holds exactly.
 func Category(hash uint64) float64 { return encode.Key(hash) }
 
-// Clocks returns the columns that a monitor of the inputs has to ignore, as they change all
-// the time: times, and keys of records. It returns nil if there are none.
+// Clocks reports for each column whether a monitor of the inputs has to ignore it because it
+// changes all the time: times, and keys of records. It returns nil if there are no such columns.
 func Clocks(types []ColumnType) (columns []bool) {
 	for j, t := range types {
 		switch t {
@@ -84,8 +84,8 @@ func (l *Learner) Encoding() (width int, bytes int64) {
 // width returns the number of values of a row as the model sees it.
 func (l *Learner) width() int { return l.fit.Width(l.dim) }
 
-// takeTypes takes the types of the columns of b while the warm-up needs them. Types
-// differ between calls only where a column had no value before.
+// takeTypes stores the types of the columns of b while the warm-up needs them. Types may differ
+// between calls only for columns that had no value before.
 func (l *Learner) takeTypes(b *Batch) {
 	if !l.warming() {
 		return
@@ -112,14 +112,14 @@ func encoded(dst, b *Batch, e *encode.Encoding, n int) *Batch {
 	return dst.derive(n, e.Width(), func(x []float64, i int) { e.Apply(x, b.X(i)) })
 }
 
-// underMetric fills dst with the first n rows of b as m has them.
+// underMetric fills dst with the first n rows of b, transformed by the metric m.
 func underMetric(dst, b *Batch, m *Metric, n int) *Batch {
 	scratch := make([]float64, m.Dim())
 	return dst.derive(n, m.Dim(), func(x []float64, i int) { m.Apply(x, scratch, b.X(i), b.Key(i)) })
 }
 
-// encodeRows has the encoding of a new fit learn the rows of the warm-up, but for those
-// that are pending then, and returns all rows as the model sees them.
+// encodeRows lets the encoding of a new fit learn the rows of the warm-up, except for those that
+// will be pending, and returns all rows as the model sees them.
 func (l *Learner) encodeRows() []float64 {
 	e, n, d := l.fit.Encoding, len(l.warmup.Labels), l.dim
 	if e == nil {

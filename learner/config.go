@@ -79,7 +79,7 @@ const (
 const costsF1 = "f1"
 
 // sparseEffort is the default of Config.Effort for rows with a sparse part, of which the random
-// features see a projection alone. Chosen by trial.
+// features see only a projection. Chosen by trial.
 const sparseEffort = 4
 
 // The bits of Config.Sparse.
@@ -144,10 +144,10 @@ func (c Config) Effective() (Config, error) {
 	return c, c.validate()
 }
 
-// ErrInputs refuses rows that a Config is not for.
+// ErrInputs is the error of rows with too few inputs for a Config.
 var ErrInputs = errors.New("too few inputs")
 
-// Check returns an error if c, which is valid, is not for rows of these columns. A host
+// Check returns an error if c, which must be valid, does not suit rows of these columns. A host
 // calls it before the first row; a Learner does not check the rows.
 func (c Config) Check(columns []string) error {
 	if err := c.sampling().Check(c.rowSize(len(columns))); err != nil {
@@ -166,8 +166,8 @@ func (c Config) Above() float64 {
 	return 0
 }
 
-// FrequencyBytes returns the memory of the frequency of a random feature of that many
-// inputs, or of the parameters of one that has others.
+// FrequencyBytes returns the memory in bytes that a random feature of rows of that many inputs
+// needs for its frequency, or for the parameters that features of some kernels have instead.
 func (c Config) FrequencyBytes(inputs int) int {
 	k, err := kernel.Parse(cmp.Or(c.Kernel, defaultKernel))
 	if err != nil {
@@ -184,8 +184,8 @@ func (c Config) same(o Config) bool {
 	return c == o
 }
 
-// Keyed reports whether a Learner of c needs the keys of rows: see Batch.SetKey. With a
-// mixture it uses those that there are.
+// Keyed reports whether a Learner of c needs the keys of rows: see Batch.SetKey. A mixture uses
+// keys where rows have them, and does not need them.
 func (c Config) Keyed() bool {
 	return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0
 }
@@ -217,12 +217,12 @@ func (c Config) rowSize(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
 // inputs returns the number of inputs of a row of width values, without its lags.
 func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
 
-// uncertainty is what predictions have beside their value.
+// uncertainty returns which kinds of uncertainty predictions have beside their value.
 func (c Config) uncertainty() interval.Kind {
 	return interval.Kind{Coverage: c.Intervals, Variance: c.Variance}
 }
 
-// targets is how many a label has.
+// targets returns the number of targets of a label.
 func (c Config) targets() int { return max(1, c.Targets) }
 
 // NamedCosts returns the names of the classes in Costs, and nil if it names none.
@@ -233,15 +233,23 @@ func (c Config) NamedCosts() []string {
 	return nil
 }
 
-// options are what engines need of c, which is effective.
+// options returns what engines need of c, which must be effective.
 func (c Config) options() engine.Options {
 	version := warmup.Version(c.Warmup)
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest, ForestTrial: c.ForestTrial, ForestPairs: c.ForestPairs, ForestRegrow: c.ForestRegrow, ForestLasting: c.ForestLasting, Effort: c.effort(), Lean: c.Mixture, Discard: c.Discard,
-		Frugal: version >= warmup.Fifth, Plain: version >= warmup.Sixth, Late: version >= warmup.Eighth,
-		LastingClasses: version >= warmup.Ninth, Early: version >= warmup.Eleventh, Long: version >= warmup.Twelfth, Sparing: c.sparing() && (c.Effort == 0 || c.Effort == AutoEffort),
-		Steps: engine.Steps(c.Steps),
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
+		Forest: c.Forest, ForestTrial: c.ForestTrial, ForestPairs: c.ForestPairs,
+		ForestRegrow: c.ForestRegrow, ForestLasting: c.ForestLasting,
+		Effort: c.effort(), Lean: c.Mixture, Discard: c.Discard,
+		Frugal:         version >= warmup.Fifth,
+		Plain:          version >= warmup.Sixth,
+		Late:           version >= warmup.Eighth,
+		LastingClasses: version >= warmup.Ninth,
+		Early:          version >= warmup.Eleventh,
+		Long:           version >= warmup.Twelfth,
+		Sparing:        c.sparing() && (c.Effort == 0 || c.Effort == AutoEffort),
+		Steps:          engine.Steps(c.Steps),
 	}
 }
 

@@ -27,19 +27,20 @@ var ErrForest = errors.New("the model has a forest: only the coefficients of ran
 // not see.
 var ErrSparse = errors.New("the model has sparse inputs: only the coefficients of random features can be fitted again")
 
-// ErrThinned is the error of a model with Config.Balance whose columns have statistics or times:
-// which of the rows they are of is not known when the rows are read again.
+// ErrThinned is the error of a model with Config.Balance whose columns have statistics or times.
+// These are of the rows that were learned, and which rows those were is not known when the rows are
+// read again.
 var ErrThinned = errors.New("the model was learned from a part of the rows (balance), and has categories or times whose statistics are of that part: which rows it was is not known any more")
 
-// A Design is rows as a model sees them: what a solver needs to fit the coefficients of
-// the model again, with the same features.
+// A Design holds rows as a model sees them: what a solver needs to fit the coefficients of the
+// model again, with the same features.
 type Design struct {
 	Bank    *features.Bank
 	Blocks  int
 	X       []float32 // the labelled rows, scaled
 	Rows    int
 	Weights []float64 // of the rows, 0 or more
-	Scores  int       // of a row: one a target of a regression, one of two classes, otherwise one a class
+	Scores  int       // of a row: one for each target of a regression, one for two classes, otherwise one for each class
 	Targets []float64 // Rows × Scores: the standardised label, or ±1 where the row is of the class
 
 	fit    warmup.Fit
@@ -47,7 +48,8 @@ type Design struct {
 	labels []Label
 }
 
-// Refittable returns nil, or why the coefficients of m cannot be fitted again, to whatever rows.
+// Refittable returns nil if the coefficients of m can be fitted again, and otherwise the error that
+// says why no rows would do.
 func (m *Model) Refittable() error {
 	switch {
 	case m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2:
@@ -64,10 +66,10 @@ func (m *Model) Refittable() error {
 	return nil
 }
 
-// Design returns what m makes of the labelled rows of b. They are those that m was learned
-// from last, but for the last pending ones, which it has not learned yet: so the statistics
-// of categories in a row are those that it had when it was learned, without its own label.
-// A row whose time since the last record of its key is not known has the weight 0.
+// Design returns the labelled rows of b as m sees them. They must be the rows that m learned last,
+// followed by pending rows that it has not learned yet. The statistics of categories in a row are
+// then those that it had when it was learned, without its own label. A row whose time since the
+// last record of its key is not known has the weight 0.
 func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 	if err := m.Refittable(); err != nil {
 		return nil, err
@@ -105,8 +107,8 @@ func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 // Moves reports whether what m sees of a row depends on the rows learned before it.
 func (m *Model) Moves() bool { return m.encoding != nil && m.encoding.Moves() }
 
-// designed returns the rows of b as m saw them before it learned them, and sets the weights
-// of those that are not known to 0.
+// designed returns the rows of b as m saw them before it learned them, and sets the weights of rows
+// for which that is not known to 0.
 func (m *Model) designed(b *Batch, weights []float64, pending int) *Batch {
 	if !m.Moves() {
 		return m.inputs(b)
@@ -142,10 +144,11 @@ func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.
 // Loss returns the loss that m was learned for; nil before the first label.
 func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
-// With returns a model with the features of m, and with another loss of its task, other
-// coefficients and intercepts. Of a mixture the algorithm has these, and the other members and
-// the shares stay; with another loss, whose scores mean something else, the model is the
-// algorithm alone. Intervals are those of the predictions that m makes.
+// With returns a model with the features of m, but with the loss l of the same task, and with the
+// given coefficients and intercepts. In a mixture they become those of the algorithm, while the
+// other members and the shares stay. If l differs from the loss of m, its scores mean something
+// else, and the returned model is the algorithm alone. It has no intervals, because those of m are
+// for the predictions that m makes.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.part()
 	v.Intervals = nil

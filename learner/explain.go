@@ -21,11 +21,12 @@ type Explanation struct {
 	Parts  []float64 // columns × Size: what each column of the row adds to each score
 
 	// Rest is what Scores has beyond Base and all Parts: the rounding of random features to
-	// float32, at most ExplanationRest times the sum of the magnitudes of coefficients.
+	// float32, at most ExplanationRest times the sum of the magnitudes of coefficients; and, for a
+	// mixture of numbers, the difference that the limits of its predictions make.
 	Rest []float64
 }
 
-// ExplanationRest bounds Explanation.Rest.
+// ExplanationRest bounds Explanation.Rest where no limit of a prediction applies.
 const ExplanationRest = 1e-6
 
 // ErrUnexplained means that the predictions of a model cannot be explained.
@@ -62,10 +63,12 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 	return out, nil
 }
 
-// explainedTogether is the number of rows that random features are drawn for, once.
+// explainedTogether is the number of rows that are explained together, with random features that
+// are drawn once.
 const explainedTogether = 16
 
-// explain sets the explanations of the rows from one on, up to another, after Predict.
+// explain sets out[from:to] to the explanations of these rows. Predict must have been called
+// before.
 func (m *Model) explain(out []Explanation, from, to int) {
 	k, d := m.head.Scores(), len(m.x)/len(out)
 	x := make([]float64, (to-from)*d)
@@ -117,8 +120,10 @@ func (m *Model) inUnits(parts, base, scores []float64) {
 	}
 }
 
-// attribute adds to parts and base, which have those of the random features, what x, a scaled row,
-// adds to each score beside them. own and ownBase are of the machines of a mixture.
+// attribute completes parts and base, which hold what the random features add to the scores of x, a
+// scaled row. It adds the leaves of trees. In a mixture it then multiplies the sum by the share of
+// the algorithm, and adds the linear members and the kernel machines; own and ownBase hold what the
+// machines add.
 func (m *Model) attribute(parts, base []float64, x []float32, own, ownBase []float64) {
 	k := len(base)
 	if m.forest != nil {
@@ -143,8 +148,8 @@ func (m *Model) attribute(parts, base []float64, x []float32, own, ownBase []flo
 }
 
 // waveParts returns the parts, rows × columns × scores, of random features of whole blocks of a Map
-// for rows x, and adds their scores at the centre to base. Unless kept is nil, coef has the
-// coefficients of those only that it selects; those of the others are 0.
+// for rows x, and adds their scores at the centre to base. If kept is not nil, coef only has the
+// coefficients of the features that kept selects, and those of the others are 0.
 func waveParts(base, x []float64, of features.Map, blocks int, coef []float32, kept func(i int) bool) []float64 {
 	size, d, k := of.BlockSize, of.Dim, len(base)
 	if size == 0 {
@@ -188,7 +193,8 @@ func waveParts(base, x []float64, of features.Map, blocks int, coef []float32, k
 	return parts
 }
 
-// byColumn returns the parts of the raw columns, each of which may be several for the model.
+// byColumn returns the part of each raw column: the sum over the columns that the model sees for
+// it.
 func (m *Model) byColumn(parts []float64, k int) []float64 {
 	if m.encoding == nil {
 		return parts

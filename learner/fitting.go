@@ -46,8 +46,8 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.scorePending()
 }
 
-// rescale has the model begin again with other scales of the targets where labels have grown
-// far beyond those of the warm-up.
+// rescale starts the model again with other scales of the targets if labels have grown far beyond
+// the scales of the warm-up.
 func (l *Learner) rescale() {
 	if l.fit == nil || l.warming() {
 		return
@@ -66,9 +66,9 @@ func (l *Learner) rescale() {
 	l.scorePending()
 }
 
-// minibatchAt returns the rows of a mini-batch that ends at labelled row n or soon after
-// it. Those of an algorithm with large mini-batches are smaller until the last fit of
-// the warm-up: not more than there were rows when the latest fit took effect.
+// minibatchAt returns the number of rows of the mini-batch that ends at labelled row n or soon
+// after it. An algorithm with large mini-batches has smaller ones at first: they are halved until
+// they have no more rows than there were when the latest fit took effect.
 func (l *Learner) minibatchAt(n int64) int {
 	m, at := l.config.Minibatch, max(warmup.LatestEffect(n, l.checkpoints()), warmup.EffectiveAt(warmup.Checkpoints[0]))
 	for l.algorithm.SmallerEarly && m > at {
@@ -105,7 +105,7 @@ const (
 // Drifts are how often the detectors have raised an alarm so far.
 type Drifts = drift.Drifts
 
-// React does what the configuration wants done about drift.
+// React applies the configured reaction to drift.
 func (l *Learner) React() {
 	l.drift.Due = false
 	if l.reaction == engine.ReactNone {
@@ -140,7 +140,18 @@ func (l *Learner) checkpoints() []int {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Version: warmup.Version(l.config.Warmup), Quick: l.config.quick(), Robust: l.config.Mixture, Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scores: l.config.NormalScores, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling()), Leverage: l.config.sampling() == features.Leveraged}
+	a := warmup.Request{
+		Version:  warmup.Version(l.config.Warmup),
+		Quick:    l.config.quick(),
+		Robust:   l.config.Mixture,
+		Task:     l.head.Task,
+		Kernel:   l.kernel,
+		Folds:    l.config.Folds,
+		Scores:   l.config.NormalScores,
+		Scaled:   l.config.Metric != nil,
+		Single:   !features.AllowsSecond(l.kernel, l.config.sampling()),
+		Leverage: l.config.sampling() == features.Leveraged,
+	}
 	a.Trees = l.config.Forest > 0
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}

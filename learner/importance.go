@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	// importanceRows is the most rows that importances are estimated from, where they are drawn.
-	// Their relative error is of the order of 1/√rows.
+	// importanceRows is the largest number of rows from which importances are estimated if the rows
+	// are drawn. Their relative error is of the order of 1/√rows.
 	importanceRows = 256
 
-	// importanceChanges is the number of changes of a row that are scored, a few tenths of a second
-	// of a core: the more columns, the fewer rows, but importanceLeast.
+	// importanceChanges is the number of changed rows that are scored, which takes a core a few
+	// tenths of a second. The more columns there are, the fewer rows are used, but at least
+	// importanceLeast.
 	importanceChanges, importanceLeast = 1 << 15, 16
 )
 
@@ -52,8 +53,9 @@ func (m *Model) Importance() ([]float64, error) {
 	return m.totalEffects(x, other, m.scored(x, n), n), nil
 }
 
-// ImportanceOn is Importance for rows of b, two or more, instead of drawn ones: a column is drawn
-// again as that of another row. Of many columns, it takes fewer rows than all, at equal distances.
+// ImportanceOn is Importance for the rows of b, of which there must be two or more, instead of
+// drawn ones: a column is drawn again by taking its value from another row. If there are many
+// columns, it uses only some of the rows, at equal distances.
 func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 	if err := m.hasImportance(); err != nil {
 		return nil, err
@@ -89,8 +91,8 @@ func (m *Model) hasImportance() error {
 	return nil
 }
 
-// totalEffects estimates the total-effect index of each column from n scaled rows x with the
-// scores f, and as many that the columns are drawn from.
+// totalEffects estimates the total-effect index of each column from n scaled rows x with the scores
+// f. other has as many rows, from which the values of columns that are drawn again are taken.
 func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []float64) {
 	d, k := len(x)/n, m.head.Scores()
 	variance := 0.0
@@ -123,10 +125,10 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 	return out
 }
 
-// span is the columns that the model sees for a column of the rows.
+// span is the range of columns that the model sees for one column of the rows.
 type span struct{ from, to int }
 
-// spans returns that of each column of the rows, for d that the model sees.
+// spans returns the span of each column of the rows, for a model that sees d columns.
 func (m *Model) spans(d int) (all []span) {
 	for from, j := 0, 0; from < d; j++ {
 		to := from + 1
@@ -139,8 +141,8 @@ func (m *Model) spans(d int) (all []span) {
 	return all
 }
 
-// changes sets dst to the sums of the squared changes of the scores f of n rows x, where those of a
-// span are those of other.
+// changes adds to dst, for each of the spans, the sum of the squared changes of the scores f when
+// the columns of the span in the n rows x are replaced by those of other.
 func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []float64, n int) {
 	d, k := len(x)/n, m.head.Scores()
 	of, own := m.bank.Changing(x, m.coef, k), (*features.Changing)(nil)

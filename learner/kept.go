@@ -34,9 +34,9 @@ const (
 // keptBaselines is the number of baselines, for each target.
 const keptBaselines = 3
 
-// Keep returns what grading the prediction for row i takes, once its label is known. p is the
-// last PredictedBatch, and the values are complete when it is learned. They are finite, and
-// are to be kept as they are.
+// Keep returns the values that are needed to grade the prediction for row i once its label is
+// known. p must be the last PredictedBatch, and the values are complete only when it has been
+// learned. They are finite, and must be stored unchanged.
 func (l *Learner) Keep(p *PredictedBatch, i int) []float64 {
 	if p != &l.pass || p.learned {
 		panic("learner: Keep takes the most recent PredictedBatch, before it is learned")
@@ -69,9 +69,9 @@ func (l *Learner) Keep(p *PredictedBatch, i int) []float64 {
 	return out
 }
 
-// keepBaselines sets, for each target, what the baselines predict for row i: the most
-// frequent class or the mean, the last label, and the linear model. It is called when the rows
-// before are learned, so that it does not matter where the PredictedBatch begins.
+// keepBaselines sets to, for each target, to what the baselines predict for row i: the most
+// frequent class or the mean, the last label, and the linear model. It is called after the rows
+// before row i have been learned, so that it does not matter where the PredictedBatch begins.
 func (l *Learner) keepBaselines(to []float64, p *PredictedBatch, i int) {
 	linear := l.linearOf(p, i)
 	for j := range l.validation {
@@ -113,8 +113,8 @@ type kept struct {
 	leverage  float64
 }
 
-// readKept returns what Keep has appended, for a model with the head h. There is none if
-// there was no prediction.
+// readKept decodes values that Keep returned, for a model with the head h. ok is false if there was
+// no prediction.
 func readKept(h *target.Head, b []float64) (k kept, ok bool, err error) {
 	if len(b) == 1 && b[0] == 0 {
 		return k, false, nil
@@ -156,14 +156,14 @@ func readKept(h *target.Head, b []float64) (k kept, ok bool, err error) {
 	return k, true, nil
 }
 
-// CheckKept returns an error if Keep of this Learner cannot have appended b.
+// CheckKept returns an error if Keep of this Learner cannot have returned b.
 func (l *Learner) CheckKept(b []float64) error {
 	_, _, err := readKept(&l.head, b)
 	return err
 }
 
 // keptOf returns the prediction that was made earlier for row i. late is false if the row is
-// predicted here for the first time, and ok if nothing was predicted.
+// predicted here for the first time; ok is false if there is no earlier prediction.
 func (p *PredictedBatch) keptOf(i int) (k kept, late, ok bool) {
 	b := p.batch.keptOf(i)
 	if b == nil {
@@ -176,9 +176,9 @@ func (p *PredictedBatch) keptOf(i int) (k kept, late, ok bool) {
 	return k, true, ok
 }
 
-// Graded returns the prediction of row i that is graded: the row it has in a Predictions
-// that has no others if it was made earlier, else that of p. There are no values if nothing
-// was predicted.
+// Graded returns the prediction that is graded for row i. A prediction that was made earlier is row
+// 0 of Predictions without any other row; otherwise it is row i of p. The row has no values if
+// nothing was predicted.
 func (p *PredictedBatch) Graded(i int) (of *Predictions, row int) {
 	k, late, _ := p.keptOf(i)
 	if !late {

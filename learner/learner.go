@@ -29,7 +29,7 @@ type Learner struct {
 	algorithm *engine.Algorithm
 	kernel    kernel.Kernel // as configured
 	reaction  engine.Reaction
-	chosen    loss.Loss // likewise; nil for the one that suits the task
+	chosen    loss.Loss // as configured; nil for the one that suits the task
 
 	head           target.Head
 	dim            int           // values of a raw row, with lags; 0 before the first row
@@ -53,14 +53,14 @@ type Learner struct {
 	lags       lags.Lags
 	rules      rules.Rules
 	weighing   weighing.Rules     // of the rows so far
-	ahead      weighing.Rules     // of those of the pass, too
+	ahead      weighing.Rules     // of the rows of the pass as well
 	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
 	inputs     *divergence.Watch  // nil without Config.Monitor
-	unwatched  bool               // it has not seen the inputs of the pass that is learned
+	unwatched  bool               // inputs has yet to see the pass that is being learned
 	meanwhile  func()             // of LearnWhile, until it is called
 	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
 	early      *warmup.Scaler     // of the mixture's members before the first fit
-	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
+	machines   *features.Bank     // random features of the kernel machines in the mixture, with the fit machinesOf
 	machinesOf *warmup.Fit
 	windows    *windows.Windows // nil before the first row that has windows
 	finished   bool             // see Finish
@@ -133,8 +133,9 @@ type Step struct {
 // Learn learns the labelled rows of the last PredictedBatch, once.
 func (l *Learner) Learn(p *PredictedBatch) Step { return l.LearnWhile(p, nil) }
 
-// LearnWhile is Learn, and calls f once before it returns, if it is not nil. Where there is a core
-// for that, another goroutine calls it while the model changes: f may read p, and must not use l.
+// LearnWhile does what Learn does, and calls f once before it returns, unless f is nil. If there is
+// a core for it, another goroutine calls f while the model changes: f may read p, and must not use
+// l.
 func (l *Learner) LearnWhile(p *PredictedBatch, f func()) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
@@ -165,7 +166,7 @@ func (l *Learner) LearnWhile(p *PredictedBatch, f func()) Step {
 	return s
 }
 
-// watch has the monitor of the inputs see those of p, unless it has.
+// watch shows the inputs of p to their monitor, unless it has seen them already.
 func (l *Learner) watch(p *PredictedBatch) {
 	if l.unwatched {
 		l.unwatched = false
@@ -291,8 +292,8 @@ func (l *Learner) step() {
 	l.rules.StepDecisions(l.minibatchAt(l.labelled))
 }
 
-// points returns the number that the values p of a prediction predict for each target. A
-// mixture has no quantiles, so that one memory is enough.
+// points returns the number that the values p of a prediction predict for each target. A mixture
+// has no quantiles, so one scratch buffer is enough.
 func (l *Learner) points(p []float64) []float64 {
 	if !l.head.Quantiles.Valid() {
 		return p

@@ -17,17 +17,17 @@ import (
 // ErrMerge is the error of models that cannot be merged.
 var ErrMerge = errors.New("models cannot be merged")
 
-// Merge adds to l what o has learned since base. l and o have both gone on from
-// base, restored from its State, with other rows each; l then has the solution
-// for the rows of all three, to rounding: the normal equations of ridge are sums
-// over rows. A member of its mixture that forgets counts a row by the rows that
-// came after it in its own stream. o and base stay as they are. To merge more
-// than two, merge them one after the other, with the same base.
+// Merge adds to l what o has learned since base. l and o must have continued from base, restored
+// from its State, with different rows. Afterwards l has the solution for the rows of all three, up
+// to rounding, because the normal equations of ridge are sums over rows. One of ridge's members
+// that forgets weights a row by the rows that came after it in its own stream. o and base are not
+// changed. To merge more than two, merge them one after the other, with the same base.
 //
-// It is ErrMerge unless all are ridge with one Config, without lags, windows, costs, a
-// mixture and reactions to drift; base is past its warm-up, at the end of a mini-batch; and l
-// and o have its columns, scale and width. Class i must mean the same to all of them. The
-// progressive validation and the drift detectors stay those of l.
+// The error is ErrMerge unless all three are ridge with one Config, without lags, windows, balance,
+// half-life, costs "f1", intervals, variances, a mixture and reactions to drift; base is past its
+// warm-up, at the end of a mini-batch; and l and o have its columns, which are numeric, and the
+// result of its warm-up. Class i must mean the same to all of them. The progressive validation and
+// the drift detectors stay those of l.
 func (l *Learner) Merge(o, base *Learner) error {
 	if err := l.checkMerge(o, base); err != nil {
 		return fmt.Errorf("%w: %w", ErrMerge, err)
@@ -108,19 +108,21 @@ func canMerge(e engine.Engine) bool {
 	return ok
 }
 
-// ErrPruned is the error of a model that has some of its random features only.
+// ErrPruned is the error of a model that has only some of its random features.
 var ErrPruned = errors.New("the model is pruned: its coefficients can be fitted again from the model that it was pruned from")
 
-// pruned is what a model was pruned from.
+// pruned describes the features of the model that a pruned one was made from, and which of them it
+// has kept.
 type pruned struct {
 	features.Map
 	blocks int
 	kept   serving.Selection
 }
 
-// Pruned returns m without the random features whose coefficients are all 0. It predicts
-// and is saved in proportion to those that are left. It returns m itself if that has no
-// such features, or features that are made together: see features.Map.AllowsSelection.
+// Pruned returns m without the random features whose coefficients are all 0. The time that it takes
+// to predict and its size in a file are in proportion to the features that are left. Pruned returns
+// m itself if it has no such features, or if its features are made together: see
+// features.Map.AllowsSelection.
 func (m *Model) Pruned() (*Model, error) {
 	if m.bank == nil || m.pruned != nil || !m.bank.Map().AllowsSelection() {
 		return m, nil

@@ -63,7 +63,7 @@ type mixedPass struct {
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
 	servedX      []float32 // the rows, scaled as a scorer has them before the first fit
-	outliers     []bool    // labels that are
+	outliers     []bool    // which labels are outliers
 
 	// Scorer are the predictions of a scorer for the same rows, with the State before the
 	// pass: it has the members that need no labels.
@@ -80,8 +80,8 @@ func (l *Learner) beginMixed(p *PredictedBatch) {
 	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &l.mixture.Static, p.head.Scores(), p.rows)
 }
 
-// machineWork is the number of values of random features of the machines that justify another
-// core: they take about 50 microseconds.
+// machineWork is the number of values of random features of the machines that justify another core:
+// to compute them takes about 50 microseconds.
 const machineWork = 1 << 16
 
 // predictMixed replaces the predictions of p, which are those of the engine, by those of
@@ -124,8 +124,8 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 	}
 }
 
-// lastOf returns the last label of the key of row i of p, or of any key if there is none.
-// Outliers are none of them.
+// lastOf returns the last label of the key of row i of p, or of any key if there is none. Outliers
+// do not count.
 func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 	key := p.batch.keys[i]
 	for j := i - 1; j >= 0; j-- {
@@ -144,7 +144,7 @@ func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 	return l.last
 }
 
-// learnMixed has the mixture learn row i of p, which l has counted.
+// learnMixed lets the mixture learn row i of p, which l has already counted.
 func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) {
 	var x []float32
 	if l.fit != nil {
@@ -174,17 +174,18 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 	}
 }
 
-// outlier reports whether the label of row i is one of a mixture of numbers.
+// outlier reports whether the label of row i is an outlier, which only a mixture of numbers looks
+// for.
 func (p *PredictedBatch) outlier(i int) bool { return p.isMixed && p.outliers[i] }
 
-// setEarly sets the scaler that members have before the first fit to that of some rows.
+// setEarly sets the scaler that members have before the first fit to that of the first rows.
 func (l *Learner) setEarly(rows int) {
 	s := l.warmup.EarlyScaler(rows, l.dim)
 	l.early = &s
 }
 
-// startMixed has the members begin again with the fit of the warm-up, on the rows so far,
-// which are x as the model sees them.
+// startMixed starts the members again with the fit of the warm-up, and lets them learn the rows so
+// far, which are x as the model sees them.
 func (l *Learner) startMixed(x []float64) {
 	d := l.width()
 	scaled := make([]float32, len(x))

@@ -38,11 +38,10 @@ type Predictions struct {
 	Mixture string
 }
 
-// The mixtures of members that predictions are of: of all, or of those that need no labels
-// of earlier rows, which are those that a Model has.
+// The values of Predictions.Mixture: the members that are mixed.
 const (
-	MixtureLabels = "labels"
-	MixtureInputs = "inputs"
+	MixtureLabels = "labels" // all members
+	MixtureInputs = "inputs" // members that need no labels of earlier rows: those that a Model has
 )
 
 // Intervals gives the intervals around predicted numbers that contain the share
@@ -100,7 +99,7 @@ type Model struct {
 	intervals *Intervals        // nil without Config.Intervals and Config.Variance
 	posterior *posterior.Factor // nil without Config.Variance, and before the first fit
 	static    *mixture.Static   // nil without Config.Mixture
-	machines  *features.Bank    // random features of the machines in it; nil if there are none
+	machines  *features.Bank    // random features of the kernel machines in the mixture; nil if there are none
 	windows   *windows.Windows  // nil if there are none
 
 	x    []float32 // scratch
@@ -135,9 +134,9 @@ func (m *Model) inputs(b *Batch) *Batch {
 	return underMetric(&m.seen, b, m.given, b.Len())
 }
 
-// Predict returns predictions for all rows of b, which must be of the model's
-// dimension. They are the caller's to keep. Rows with windows that Observe has not seen get
-// their features, and are not added.
+// Predict returns predictions for all rows of b, which must be of the model's dimension. They are
+// the caller's to keep. Rows with windows that Observe has not seen get their statistics, and are
+// not added to the windows.
 func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {
 		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", b.Dim(), m.dim))
@@ -178,8 +177,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	return p
 }
 
-// complete adds to f, the sums of the random features and the intercepts for scaled rows x, what
-// else there is in their scores. own are the sums of the machines of a mixture.
+// complete turns f, the sums of the random features and the intercepts for scaled rows x, into the
+// scores of these rows: it adds the leaves of trees, and applies the mixture. own holds the sums of
+// the kernel machines of the mixture, and of returns the sparse part of a row.
 func (m *Model) complete(f []float64, x []float32, own []float64, of func(i int) Sparse) {
 	if m.forest != nil {
 		m.forest.Sum(f, x, m.leafCoef, m.head.Scores())
@@ -189,7 +189,7 @@ func (m *Model) complete(f []float64, x []float32, own []float64, of func(i int)
 	}
 }
 
-// ErrLags refuses a model with lags outside its Learner: its predictions depend on the
+// ErrLags is the error of a model with lags outside its Learner: its predictions depend on the
 // labels of earlier rows.
 var ErrLags = errors.New("only the learner can predict with a model that has lags: predictions depend on the labels of earlier records")
 
@@ -197,9 +197,9 @@ var ErrLags = errors.New("only the learner can predict with a model that has lag
 // anywhere: invalid arrays are an error. A model with lags is ErrLags.
 func NewModel(arrays []Array) (*Model, error) { return new(Model).Next(arrays) }
 
-// Next returns the model of a State with these serving arrays, like NewModel. It shares the
-// random features with m if they are the same, which is the rule between two snapshots of one
-// learner and saves most of the time. Both models may then predict at the same time.
+// Next returns the model of a State with these serving arrays, like NewModel. It shares the random
+// features with m if they are the same. They usually are for two snapshots of one learner, and
+// sharing them saves most of the time. Both models may then predict at the same time.
 func (m *Model) Next(arrays []Array) (*Model, error) {
 	s := &state.Reader{In: arrays}
 	v := serving.Load(s)
@@ -213,7 +213,13 @@ func (m *Model) Next(arrays []Array) (*Model, error) {
 	if m.pruned != nil {
 		bank = nil // its blocks are not those of a map
 	}
-	next := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(bank), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank(m.machines), windows: v.Windows}
+	next := &Model{
+		head: v.Head, dim: v.Dim, given: v.Metric,
+		bank: v.Bank(bank), intercept: v.Intercept, coef: v.Coef,
+		forest: v.Forest, leafCoef: v.LeafCoef,
+		decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior,
+		static: v.Mixture, machines: v.MachineBank(m.machines), windows: v.Windows,
+	}
 	if v.Fit != nil {
 		next.scaler, next.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}

@@ -19,7 +19,7 @@ type PredictedBatch struct {
 	batch   *Batch
 	learned bool
 	raw     *Batch // its rows, with their lags or under the metric
-	inputs  *Batch // those as the model sees them
+	inputs  *Batch // raw as the model sees it
 	lagged  Batch  // memory of raw
 	encoded Batch  // memory of inputs
 	rows    int
@@ -27,11 +27,11 @@ type PredictedBatch struct {
 	x       []float32 // scaled
 	f       []float64 // rows × columns
 	Columns int
-	Served  int // column of f from which on they are the engine's
+	Served  int // first column of f with the scores that the engine serves
 
 	fates []fate // of its rows; empty if all of them count fully
 
-	keeping map[int][]float64 // where what is kept of a row has the predictions of the baselines
+	keeping map[int][]float64 // by row: the part of what Keep returned that is to hold the predictions of the baselines
 
 	isMixed bool
 	mixedPass
@@ -40,11 +40,10 @@ type PredictedBatch struct {
 // Len returns the number of rows.
 func (p *PredictedBatch) Len() int { return p.rows }
 
-// Loss returns the loss of the prediction for row i: half the squared error in
-// the label's units for the square loss; for the others that of package loss, with
-// numbers in standard deviations and counts as multiples of their mean. It returns
-// false if there is no label, or no prediction yet. The loss of
-// several targets is the mean of theirs.
+// Loss returns the loss of the prediction for row i: half the squared error in the label's units
+// for the square loss; for the others that of package loss, with numbers in standard deviations and
+// counts as multiples of their mean. The loss of several targets is the mean of theirs. Loss
+// returns false if there is no label, or no prediction yet.
 func (p *PredictedBatch) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
 	if y.Task == Auto || y.Task == Novelty || p.Size == 0 {
@@ -72,7 +71,7 @@ func (p *PredictedBatch) scores(i int) []float64 {
 	return p.engineScores(i)
 }
 
-// engineScores returns those of the engine.
+// engineScores returns the scores by which the engine predicts row i.
 func (p *PredictedBatch) engineScores(i int) []float64 {
 	at := i*p.Columns + p.Served
 	return p.f[at : at+p.head.Scores()]
@@ -163,8 +162,8 @@ func (p *Predictions) setRules(d *Decision, i *Intervals) {
 	}
 }
 
-// passLength returns the number of rows of b up to and including the one after which
-// the model may change. Before, it decides what becomes of these rows.
+// passLength returns the number of rows of b up to and including the one after which the model may
+// change. It also decides the fates of these rows.
 func (l *Learner) passLength(b *Batch) int {
 	n, p := l.labelled, &l.pass
 	p.fates = p.fates[:0]
@@ -192,8 +191,8 @@ type fate struct {
 // fully is the fate of every row without Config.Balance and Config.HalfLife.
 var fully = fate{weighing.Fate{Rows: 1, Relative: 1}, 1}
 
-// fateOf decides what becomes of row i of b, before which n were learned. Rows are learned
-// whatever their class until the warm-up is over, and those that bring a class.
+// fateOf decides what becomes of row i of b, before which n rows have been learned. No row is
+// thinned before the end of the warm-up, and none that brings a new class.
 func (l *Learner) fateOf(b *Batch, i int, n int64) fate {
 	f, y := fully, b.Label(i)
 	clock, balance := l.ahead.Clock(), l.ahead.Balance()

@@ -13,7 +13,7 @@ import (
 // it learns it, and of three baselines on the same rows.
 type Progress struct {
 	Task     Task
-	Examples int64  // labelled rows so far, those of them that were thinned included
+	Examples int64  // labelled rows so far, thinned ones included
 	Step     int64  // mini-batches learned
 	Warmup   int    // rows that the fit in effect used: 0 before the first, 1000 from the last on
 	Features int    // random features in use
@@ -23,7 +23,7 @@ type Progress struct {
 	Drifts   Drifts
 
 	Whole  Scores // all rows
-	Recent Scores // the last 10,000, to the next hundred above
+	Recent Scores // the last 10,000, and up to a hundred more
 	Latest Scores // the last 1,000, likewise
 
 	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
@@ -57,10 +57,10 @@ type Scores struct {
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
 	NoChange Score // the last label
-	Linear   Score // ridge regression; like Majority until it has learned a mini-batch. With Config.Mixture, its linear member that has the greatest weight
+	Linear   Score // ridge regression; like Majority until it has learned a mini-batch. With Config.Mixture: the linear member with the greatest weight
 }
 
-// Score is means with the weights of the rows.
+// Score holds means over rows, weighted by the weights of the rows.
 type Score struct {
 	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE); novelty: share of flagged rows
 	MSE   float64 // regression only
@@ -74,8 +74,8 @@ type MixtureScores struct {
 	Scorer  Score         // of the mixture that a scorer has, all rows
 	Recent  Score         // likewise, the last few thousand rows
 
-	// Stacked is the share of the prediction that stacks have: they add the scores of
-	// the members, each times a factor that is learned, where the mixture averages them.
+	// Stacked is the share that the stacks have in the prediction. A stack adds the scores of the
+	// members, each multiplied by a factor that is learned, where the mixture averages predictions.
 	Stacked float64
 
 	// Outliers is the number of rows that were not learned, since their label was a number
@@ -140,7 +140,7 @@ func (l *Learner) Progress() Progress {
 	return p
 }
 
-// scoresOf returns those of a tally.
+// scoresOf returns the Scores of a tally.
 func scoresOf(t *validation.Tally, task Task) Scores {
 	s := Scores{Rows: t.Rows()}
 	if t.Empty() {
@@ -162,7 +162,7 @@ func scoresOf(t *validation.Tally, task Task) Scores {
 	return s
 }
 
-// scores returns those of the tallies of all targets.
+// scores returns the Scores of the tallies of all targets.
 func scores(of []validation.Tally, task Task) Scores {
 	s := scoresOf(&of[0], task)
 	if len(of) == 1 {
@@ -260,7 +260,7 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 	}
 }
 
-// limit returns the maximum of random features as it is now.
+// limit returns the maximum number of random features as it is now.
 func (l *Learner) limit() Cap {
 	of := l.config.Cap()
 	if of.Memory > 0 && l.fit != nil {

@@ -179,7 +179,7 @@ func (l *Learner) loadLinear(s *state.Reader, totals []float64) {
 	l.linear.Load(s, totals[totalLinearRows], totals[totalLinearSolved])
 }
 
-// resume starts again what was under way.
+// resume scores the pending rows again, and restarts the fit of the warm-up that was in progress.
 func (l *Learner) resume() {
 	if l.fit != nil {
 		l.scorePending()

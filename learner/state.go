@@ -15,12 +15,12 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// State is everything that determines later bits of a Learner. It shares no memory with
-// it.
+// State is everything that determines later predictions and states of a Learner. It shares no
+// memory with it.
 //
-// It is the representation of the model and not only its function: with a scale factor
-// multiplied into the coefficients, later steps would round differently. The names and
-// the order of the arrays are part of the snapshot format.
+// It is the representation of the model and not only its function: with a scale factor multiplied
+// into the coefficients, later steps would round differently. The names and the order of the arrays
+// are part of the snapshot format.
 type State struct {
 	Serving  []Array // what predictions need: NewModel reads these alone
 	Resuming []Array // what learning needs besides
@@ -36,7 +36,7 @@ type Array = state.Array
 // that the model has not learned yet.
 func (l *Learner) Pending() int { return len(l.pending.Labels) }
 
-// Pending is that of the Learner with the state s, which after Finish is 0.
+// Pending returns what Pending of the Learner with the State s does. After Finish it is 0.
 func (s State) Pending() int {
 	if s.finished() {
 		return 0
@@ -172,11 +172,13 @@ func MixtureShare(serving []Array) (share float64, ok bool) {
 const openPrefix = "open."
 
 // Finish learns the labelled rows that wait for their mini-batch to be full, as a smaller
-// one, and before them, within the warm-up, has the fit in progress take effect. It returns
-// a State whose serving part is that of all rows. Restore of it returns the Learner as it was
-// before Finish: which rows are learned together depends on their order alone, and not on
-// where a file ends. The Learner must not learn afterwards, and no other State of it can be
-// restored.
+// mini-batch. Within the warm-up, it first lets a fit take effect: the one in progress or, if there
+// has been none, one of the rows so far.
+//
+// The serving part of the State that it returns is the model of all rows. Restoring this State
+// returns the Learner as it was before Finish, because which rows are learned together depends on
+// their order alone, and not on where a file ends. After Finish the Learner must not learn, and no
+// other State of it can be restored.
 func (l *Learner) Finish() State {
 	s := l.State()
 	if l.finished || !l.finish() {
@@ -218,7 +220,8 @@ func (l *Learner) finish() (changed bool) {
 	return changed
 }
 
-// opened returns the arrays of a serving part as those of a resuming one.
+// opened returns the arrays of a serving part, renamed so that they can be stored in a resuming
+// part.
 func opened(serving []Array) []Array {
 	var names []string
 	var a state.Arrays
@@ -254,7 +257,7 @@ func (s State) open() (State, error) {
 	return before, nil
 }
 
-// finished reports whether s is of Finish.
+// finished reports whether s was returned by Finish.
 func (s State) finished() bool {
 	return len(s.Resuming) > 0 && s.Resuming[0].Name == openPrefix+"names"
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Steps are the options of dsg, udsg and cdsg, some of them also of all. The zero value
-// of each selects the default.
+// Steps holds the options of dsg, udsg and cdsg, some of which are also for the algorithm all. The
+// zero value of each selects the default.
 type Steps struct {
 	StepSize    float64 `json:"step_size,omitempty"`    // γ₀: that of the first step. For precond a part of the Newton step: 0.5; otherwise one that needs no tuning
 	Theta       float64 `json:"theta,omitempty"`        // θ: the step size tends to θ/t. For precond it is constant; otherwise 1/λ
@@ -24,7 +24,8 @@ type Steps struct {
 	AtCap       string  `json:"at_cap,omitempty"`       // at max_features: "revisit" (default for precond, udsg and cdsg), "all" (otherwise) or "stop"
 }
 
-// smallBlock is the block size if max_features is smaller than every default.
+// smallBlock is the size down to which default block sizes are halved if max_features is smaller
+// than they are.
 const smallBlock = 32
 
 // leastPrecond is the number of rows of a mini-batch below which the covariance of a block
@@ -85,7 +86,7 @@ type Cap struct {
 	AtCap       string `json:"at_cap"`           // "revisit": steps in existing blocks, "all": in all at once, "stop": none, "fixed": the model has all features from the start
 }
 
-// Does says what a model with its maximum of features does; "" of the empty Cap.
+// Does describes what a model with its maximum of features does. It returns "" for the empty Cap.
 func (c Cap) Does() string {
 	return map[string]string{
 		"revisit": "steps in existing blocks",
@@ -95,7 +96,7 @@ func (c Cap) Does() string {
 	}[c.AtCap]
 }
 
-// Cap returns that of the models of c. An invalid c has none.
+// Cap returns the Cap of the models of c. It is empty if c is invalid.
 func (c Config) Cap() Cap {
 	c, err := c.Effective()
 	if err != nil {
@@ -131,15 +132,15 @@ func (c Config) CapOf(arrays []Array) (Cap, error) {
 	return of, nil
 }
 
-// MostFeatures returns the maximum number of random features of a model of c, which is
-// valid, of rows of that many inputs, as the model sees them, and of that many scores. With
-// Memory, a random feature takes
+// MostFeatures returns the maximum number of random features of a model of c, which must be valid,
+// with that many inputs of a row, as the model sees it, and that many scores. With Memory, a random
+// feature takes
 //
 //	2 × (5 × 2 × scores × 20 + bytes of its frequency + 4)
 //
-// bytes: a cosine and a sine have 20 bytes for each score in a snapshot, 28 with the
-// direction adagrad; a learner holds five times a snapshot, and the frequencies; and the
-// 2 is the growth of the heap between collections.
+// bytes: a cosine and a sine have 20 bytes for each score in a snapshot, 28 with the direction
+// adagrad; a learner holds five times a snapshot, and the frequencies; and the 2 is the growth of
+// the heap between collections.
 func (c Config) MostFeatures(inputs, scores int) int {
 	c, _ = c.Effective()
 	return c.options().BlocksWithin(c.FrequencyBytes(inputs), scores) * c.BlockSize
@@ -151,10 +152,10 @@ type Preset struct {
 	Config     Config // the options that it sets; the others have their zero value
 }
 
-// Presets returns the settings of the papers. What the papers leave open is that of the
-// rules: the first step size, which needs no tuning, and θ = 1/λ. They have no maximum
-// number of features, so that of the presets is that of a long pass. The width of the
-// kernel is that of the warm-up, where the papers take the median distance.
+// Presets returns the settings of the papers. What the papers leave open has the default of the
+// algorithm: a first step size that needs no tuning, and θ = 1/λ. The papers have no maximum number
+// of features; that of the presets is enough for a long pass. The warm-up chooses the scale of the
+// kernel, for which the papers take the median distance.
 func Presets() []Preset {
 	paper := func(algorithm string, s Steps) Config {
 		return Config{Algorithm: algorithm, Direction: "rate", BlockSize: 32, Minibatch: 64, MaxFeatures: 1 << 16, Lambda: 1e-6, Steps: s}
@@ -183,8 +184,8 @@ func ParsePreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("preset %q: want one of %v", name, PresetNames())
 }
 
-// Check returns an error if an algorithm that was chosen is not that of p, whose options
-// are for its own.
+// Check returns an error if the algorithm that was chosen is not that of p, whose options suit no
+// other.
 func (p Preset) Check(algorithm string) error {
 	if algorithm != p.Config.Algorithm {
 		return fmt.Errorf("preset %s is for algorithm %s, not for %s", p.Name, p.Config.Algorithm, algorithm)
@@ -211,8 +212,8 @@ func (p Preset) Over(c Config) Config {
 	return c
 }
 
-// use sets an option with its default, or its zero value, to that of a preset, which may
-// not have one.
+// use sets an option that has its default or its zero value to that of a preset, unless the preset
+// has none.
 func use[T comparable](option *T, preset, otherwise T) {
 	var zero T
 	if preset != zero && (*option == zero || *option == otherwise) {

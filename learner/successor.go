@@ -8,15 +8,15 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// A model whose rows have new columns is succeeded by another, which has learned the same rows
-// with these columns, once that predicts better:
+// If rows get new columns, a second Learner learns the same rows with these columns, beside the
+// model, and takes its place once it predicts better:
 //
 //	next.Learn(next.Predict(rows)) // beside the model, which gets rows.First(columns)
 //	next.Succeed(model)            // and predicts in its place from then on
 
-// Succeed has l predict in the place of another Learner of the same Config: it continues the
-// progressive validation, which is that of the predictions that were made, and the windows.
-// Rows were observed by the other one.
+// Succeed makes l take the place of another Learner of the same Config. It takes over the
+// progressive validation, which grades the predictions that were published, and the windows,
+// because the other Learner has observed the rows.
 func (l *Learner) Succeed(of *Learner) {
 	l.validation, l.windows = of.validation, of.windows
 	l.weighing.Follow(&of.weighing)
@@ -25,8 +25,8 @@ func (l *Learner) Succeed(of *Learner) {
 // Classes returns the number of classes that l knows.
 func (l *Learner) Classes() int { return l.head.Classes }
 
-// First returns the examples of b with their first n values alone. It shares the other parts of
-// the examples with b.
+// First returns the examples of b with only their first n values. It shares the other parts of the
+// examples with b.
 func (b *Batch) First(n int) *Batch {
 	s := b.Slice(0, b.Len())
 	s.dim, s.x = n, make([]float64, 0, n*b.Len()) // so that Fill changes s alone
@@ -39,8 +39,8 @@ func (b *Batch) First(n int) *Batch {
 	return s
 }
 
-// Fill sets the values of a column that the examples of b lack to those of a column of the same
-// examples in of.
+// Fill sets the missing values of a column of b to those that the same examples have in column from
+// of the batch of.
 func (b *Batch) Fill(column int, of *Batch, from int) {
 	for i := range b.Len() {
 		if x := b.X(i); x[column] != x[column] {
@@ -49,8 +49,8 @@ func (b *Batch) Fill(column int, of *Batch, from int) {
 	}
 }
 
-// Widen makes b one of examples of dim values. Those that it has so far lack the values that
-// are added.
+// Widen sets the number of values of an example of b to dim. The values that this adds to its
+// present examples are missing values.
 func (b *Batch) Widen(dim int) {
 	x := make([]float64, 0, cap(b.x)/b.dim*dim)
 	for i := range b.Len() {
@@ -60,9 +60,10 @@ func (b *Batch) Widen(dim int) {
 }
 
 // SharedLoss returns the loss of the prediction for row i in units that do not depend on the
-// Learner, so that those of two can be compared: Loss, but for numbers with another loss than
-// the square in the units of the label. Huber and Absolute compare errors with a number of
-// standard deviations, which are those of the Learner: in their place is the absolute error.
+// Learner, so that two Learners can be compared. It is Loss, except for numbers with another loss
+// than the square, where it is in the units of the label. Huber and Absolute compare errors with a
+// multiple of the standard deviation, which differs between Learners: for these it is the absolute
+// error.
 func (p *PredictedBatch) SharedLoss(i int) (float64, bool) {
 	l, graded := p.Loss(i)
 	if !graded || p.head.Task != Regression || p.head.Loss == (loss.Square{}) {

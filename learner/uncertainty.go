@@ -8,11 +8,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// forgetPosterior is what the rows so far count for variances after a reaction to drift.
-// Chosen by trial, see docs/constants.md.
+// forgetPosterior is the factor of the weight that the rows so far have in the variances after a
+// reaction to drift. Chosen by trial, see docs/constants.md.
 const forgetPosterior = 0.01
 
-// startPosterior begins the variances again, with the fit in effect.
+// startPosterior starts the variances again, with the fit in effect.
 func (l *Learner) startPosterior(prior []float64) {
 	if !l.config.Variance {
 		return
@@ -50,15 +50,16 @@ func (c Config) VarianceBytes() int {
 	return posterior.Bytes
 }
 
-// Variance returns, for each row of b and each of the label's targets, the variance
-// of the label around its prediction, in squared units of the label. It is the recent
-// squared error of the predictions, times 1 plus the leverage zᵀA⁻¹z of the row's
-// features z in the normal equations A, as in Bayesian linear regression (Bishop 2006,
-// section 3.3.2): the leverage is large where the model has learned few rows. It
-// returns false unless the algorithm is ridge, for a regression, without lags, after
-// the first fit of the warm-up. Each call factorises the equations: it is meant for
-// many rows at once. Config.Variance has variances of all algorithms, with each prediction:
-// see Predictions.Uncertainty.
+// Variance returns, for each row of b and each of the label's targets, the variance of the label
+// around its prediction, in squared units of the label. It is the recent squared error of the
+// predictions, times 1 plus the leverage zᵀA⁻¹z of the row's features z in the normal equations A,
+// as in Bayesian linear regression (Bishop 2006, section 3.3.2): the leverage is large where the
+// model has learned few rows. Each call factorises the equations: it is meant for many rows at
+// once.
+//
+// It returns false unless the algorithm is ridge, for a regression, without lags, after the first
+// fit of the warm-up. With Config.Variance all algorithms have variances, with each prediction: see
+// Predictions.Uncertainty.
 func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	r, ok := l.engine.(engine.Variancer)
 	if !ok || l.head.Task != Regression || l.config.Lags > 0 {

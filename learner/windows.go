@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/windows"
 )
 
-// Windows says which columns of a row are statistics of the earlier rows of its key, over
-// event time, and which columns they are of. It never changes. See Learner.Observe.
+// Windows describes which columns of a row are statistics of the earlier rows of its key, over
+// event time, and from which columns they are computed. It never changes. See Learner.Observe.
 type Windows = windows.Layout
 
 // WindowGroup is the statistics of one key.
@@ -28,7 +28,7 @@ const (
 	WindowSince     = windows.Since
 )
 
-// ErrWindows refuses what would have to read rows again, without the rows before them that
+// ErrWindows is the error of operations that would read rows again without the earlier rows that
 // their windows are of.
 var ErrWindows = errors.New("a model with windows needs all records before a row: the last rows cannot be read again alone")
 
@@ -53,8 +53,8 @@ type WindowStatus struct {
 	MaxBytes int64 // with as many keys as allowed
 }
 
-// SetWindows says that Observe has to set the statistics of the last example. The Batch
-// keeps w, which is that of all of them.
+// SetWindows marks the last example as one whose statistics Observe has to set. The Batch keeps w,
+// which must be the same for all its examples.
 func (b *Batch) SetWindows(w *Windows) {
 	if w == nil {
 		return
@@ -74,10 +74,10 @@ func (b *Batch) requireObserved() {
 	}
 }
 
-// Observe sets the statistics of the rows of b with windows, each from the rows before it,
-// and adds the rows, in their order. It comes once for every Batch, before the first Predict
-// of its rows: a row that was observed is not observed again. It panics if the windows are
-// not those of the rows before.
+// Observe sets the statistics of the rows of b with windows, each from the rows before it, and adds
+// these rows to the windows, in their order. Call it once for every Batch, before the first Predict
+// of its rows; rows that have been observed are left out. It panics if the Windows differ from
+// those of earlier rows.
 func (l *Learner) Observe(b *Batch) {
 	if b.windows == nil {
 		return
@@ -104,15 +104,16 @@ func observe(w *windows.Windows, b *Batch) {
 	}
 }
 
-// Observe does what that of a Learner does, to the windows that m has of its own: they go on
-// from those of the Learner. Without it, Predict sets the statistics as of then.
+// Observe does what Learner.Observe does, with the windows of m, which continue those of the
+// Learner. Without it, Predict sets the statistics to what the windows hold at that time.
 func (m *Model) Observe(b *Batch) {
 	if m.windows != nil && b.windows != nil {
 		observe(m.windows, b)
 	}
 }
 
-// look sets the statistics of the rows that were not observed, and adds none.
+// look sets the statistics of the rows that have not been observed, and does not add these rows to
+// the windows.
 func (m *Model) look(b *Batch) {
 	if m.windows == nil || b.windows == nil {
 		return
@@ -128,7 +129,7 @@ func (m *Model) look(b *Batch) {
 // Windows returns what the windows hold, nil if there are none.
 func (l *Learner) Windows() *WindowStatus { return windowStatus(l.windows) }
 
-// Windows does what that of a Learner does.
+// Windows does what Learner.Windows does.
 func (m *Model) Windows() *WindowStatus { return windowStatus(m.windows) }
 
 func windowStatus(w *windows.Windows) *WindowStatus {
