@@ -214,9 +214,9 @@ func ParseEffort(s string) (int, error) {
 	return n, nil
 }
 
-// KeepEffort returns c with the default effort if c has sparse inputs and names the default effort
-// of models without, while the existing model, of the Config was, has the default effort of models
-// with sparse inputs. Such a configuration is from when both defaults had the same name.
+// KeepEffort returns c with the default effort if c has sparse inputs and asks for the number that
+// is the default of models without, but the existing model, configured by was, has the default of
+// models with sparse inputs. When such a model was created, that number stood for the default.
 func (c Config) KeepEffort(was Config) Config {
 	preset := c
 	preset.Effort = 0
@@ -259,10 +259,10 @@ func (c Config) sparing() bool { return warmup.Version(c.Warmup) >= warmup.Fourt
 // quick reports whether the warm-up of c is a quick one.
 func (c Config) quick() bool { return 0 < c.Effort && c.Effort < quickEffort }
 
-// withEffort returns c with its effort in the one form that stands for it, and with no more random
-// features than its effort is for. The default of algorithm a is 0, or sparseEffort at most if rows
-// have a sparse part. An algorithm without an effort accepts the default of newton, which changes
-// nothing.
+// withEffort returns c with its effort normalised for algorithm a, and with no more random features
+// than that effort is for. The default effort becomes 0 or, if rows have a sparse part, the number
+// that it stands for, at most sparseEffort. An algorithm without an effort also accepts the default
+// of newton, which changes nothing.
 func (c Config) withEffort(a *engine.Algorithm) Config {
 	switch {
 	case c.Sparse > 0 && c.Effort == 0:

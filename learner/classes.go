@@ -108,8 +108,8 @@ const (
 	MostHalfLife  = weighing.MostHalfLife
 )
 
-// ErrAges is the error of operations that would read rows again: the ages that these rows had when
-// they were learned are no longer known.
+// ErrAges is the error of operations that would read rows again for a model with a half-life: the
+// ages that these rows had when they were learned are no longer known.
 var ErrAges = errors.New("a model with a half-life weights examples by their ages when they were learned, which cannot be read again")
 
 // shares returns the shares of Config.Balance, nil if there are none. c must be valid.

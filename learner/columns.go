@@ -22,7 +22,7 @@ const (
 
 	TextColumn      = encode.Text      // one of several columns of a text: the share of its n-grams
 	NormalColumn    = encode.Normal    // like NumericColumn, and becomes normal scores
-	TrendColumn     = encode.Trend     // like TimeColumn, and the order in time matters
+	TrendColumn     = encode.Trend     // like TimeColumn, and the model sees the time itself as well
 	SinceColumn     = encode.Since     // like TimeColumn, with the time since the last record of the key
 	PairColumn      = encode.Pair      // like CategoryColumn: one category for each pair of values of two other columns
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key

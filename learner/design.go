@@ -67,9 +67,9 @@ func (m *Model) Refittable() error {
 }
 
 // Design returns the labelled rows of b as m sees them. They must be the rows that m learned last,
-// followed by pending rows that it has not learned yet. The statistics of categories in a row are
-// then those that it had when it was learned, without its own label. A row whose time since the
-// last record of its key is not known has the weight 0.
+// and after them, as the last pending ones, those that it has not learned yet. The statistics of
+// categories in a row are then those that it had when it was learned, without its own label. A row
+// whose time since the last record of its key is not known has the weight 0.
 func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 	if err := m.Refittable(); err != nil {
 		return nil, err
@@ -147,8 +147,8 @@ func (m *Model) Loss() loss.Loss { return m.head.Loss }
 // With returns a model with the features of m, but with the loss l of the same task, and with the
 // given coefficients and intercepts. In a mixture they become those of the algorithm, while the
 // other members and the shares stay. If l differs from the loss of m, its scores mean something
-// else, and the returned model is the algorithm alone. It has no intervals, because those of m are
-// for the predictions that m makes.
+// else, and the returned model is the algorithm alone. The returned model has no intervals, because
+// those of m are for the predictions that m makes.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.part()
 	v.Intervals = nil
@@ -174,9 +174,18 @@ func (m *Model) part() serving.Part {
 		at, blocks, kept = p.Map, p.blocks, p.kept
 	}
 	return serving.Part{
-		Decision: m.decision, Intervals: m.intervals, Mixture: m.static, BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling, Head: m.head, Dim: m.dim, Metric: m.given,
-		Fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second, Leverage: at.Leverage},
-		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, Kept: kept,
+		Decision: m.decision, Intervals: m.intervals, Mixture: m.static,
+		BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling,
+		Head: m.head, Dim: m.dim, Metric: m.given,
+		Fit: &warmup.Fit{
+			Encoding: m.encoding, Scaler: m.scaler,
+			Kernel: at.Kernel, Second: at.Second, Leverage: at.Leverage,
+		},
+		Served: engine.Served{
+			Blocks: blocks, Intercept: m.intercept, Coef: m.coef,
+			Forest: m.forest, LeafCoef: m.leafCoef,
+		},
+		Kept:    kept,
 		Windows: m.windows,
 	}
 }

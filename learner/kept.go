@@ -69,7 +69,7 @@ func (l *Learner) Keep(p *PredictedBatch, i int) []float64 {
 	return out
 }
 
-// keepBaselines sets to, for each target, to what the baselines predict for row i: the most
+// keepBaselines stores in to what the baselines predict for row i, for each target: the most
 // frequent class or the mean, the last label, and the linear model. It is called after the rows
 // before row i have been learned, so that it does not matter where the PredictedBatch begins.
 func (l *Learner) keepBaselines(to []float64, p *PredictedBatch, i int) {

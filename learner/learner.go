@@ -116,8 +116,11 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	return &Learner{
 		inputs: watch, rules: rules.New(of), weighing: weighing.New(c.shares(), c.HalfLife, c.Seed),
-		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags.New(c.Lags, c.labelSize()),
-		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation.Stream, n),
+		config: c, fitter: by, algorithm: algorithm,
+		kernel: k, chosen: chosen, reaction: reaction,
+		lags: lags.New(c.Lags, c.labelSize()),
+		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n),
+		validation: make([]validation.Stream, n),
 	}, nil
 }
 

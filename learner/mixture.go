@@ -98,7 +98,11 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		x = p.servedX
 	}
 	m.Static.Apply(p.servedScores, x, p.ownFeatures, p.batch.Sparse)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
+	p.Scorer = Predictions{
+		Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size),
+		Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages,
+		Mixture: MixtureInputs,
+	}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
 	p.outliers = slices.Grow(p.outliers[:0], p.rows)[:p.rows]

@@ -173,7 +173,7 @@ const openPrefix = "open."
 
 // Finish learns the labelled rows that wait for their mini-batch to be full, as a smaller
 // mini-batch. Within the warm-up, it first lets a fit take effect: the one in progress or, if there
-// has been none, one of the rows so far.
+// has been none, one of the rows so far, if there are enough.
 //
 // The serving part of the State that it returns is the model of all rows. Restoring this State
 // returns the Learner as it was before Finish, because which rows are learned together depends on
