@@ -44,7 +44,7 @@ type Engine interface {
 	// Features returns the number of random features in use.
 	Features() int
 
-	// Serving returns what predictions are made with. It is the engine's.
+	// Serving returns what predictions are made with. The engine keeps ownership.
 	Serving() Served
 
 	// Save writes the state of the engine beside what it serves. Load reads it into a
@@ -60,7 +60,7 @@ type Problem struct {
 	Dim     int
 	Fit     *warmup.Fit
 	Prior   []float64 // initial intercepts
-	Before  Engine    // that the new one replaces, and takes the memory of; nil if there is none
+	Before  Engine    // replaced by the new one, which takes its memory; nil if there is none
 
 	Team *cores.Team // that divides the steps; nil for one of the engine's own
 }
@@ -78,24 +78,49 @@ type Options struct {
 	Lambda        float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
 	Seed          uint64
 	Sampling      features.Sampling
-	Forest        int    // trees whose leaves are features, too
-	ForestTrial   bool   // whether the trees are discarded unless they pay
-	ForestPairs   bool   // whether pairs of categories have trees, too; of a forest on trial alone
-	ForestRegrow  bool   // whether the trees grow again from more rows; of a forest on trial alone
-	ForestLasting bool   // whether leaves learn what the mixture leaves of all rows, too; of a forest on trial alone
-	Discard       bool   // of newton: discard members that do not pay
-	Effort        int    // of algorithms that have one; AutoEffort: chosen by the first rows
-	Lean          bool   // take fewer steps, with fewer Gram matrices, in the first rows
-	Warming       bool   // the model starts again with the last fit of the warm-up
-	Frugal        bool   // if it is Warming, have fewer random features; after that, take fewer steps for the rows so far
-	Plain         bool   // if it is Warming, have few members and nothing beside them, and take fewer steps
-	Late          bool   // of newton: have averages only once the window is full, no member for changes beside a mixture of many classes, and longer trials of trees
-	Early         bool   // of newton: trees on trial grow with the warm-up and again soon, take more steps at first, and a model settles where its rows end
-	Long          bool   // of newton: have a longer window beside a mixture, where rows have few inputs and labels are noisy
-	Sparing       bool   // of newton: make half of the row visits in a long window whose labels are mostly noise
-	Direction     string // direction of a step, see package descent
+	Forest        int  // trees whose leaves are features as well
+	ForestTrial   bool // discard the trees unless they pay; the next three need it
+	ForestPairs   bool // pairs of categories have trees as well
+	ForestRegrow  bool // the trees grow again from more rows
+	ForestLasting bool // leaves also learn the errors of the mixture on all rows since the trees grew
+	Discard       bool // of newton: discard members that do not pay
+	Effort        int  // of algorithms that have one; AutoEffort: chosen by the first rows
 
-	LastingClasses bool // ForestLasting is for classes, too
+	// Lean is for a model in a mixture: take fewer steps, with fewer Gram matrices, in the first
+	// rows, change averages less often, and leave the scores of rows that no member learns from.
+	Lean bool
+
+	// Warming means that the last fit of the warm-up has yet to come, with which the model starts
+	// again.
+	Warming bool
+
+	// Frugal means to have fewer random features while Warming, and to take fewer steps
+	// afterwards when the rows so far are learned again.
+	Frugal bool
+
+	// Plain means to have few members, without averages and trackers, and to take fewer steps
+	// while Warming.
+	Plain bool
+
+	// Late is for newton: averages begin only once the window is full, models of many classes in
+	// a mixture have no member for changes, and trees on trial have wider limits at first.
+	Late bool
+
+	// Early is for newton: trees on trial grow during the warm-up already, and again soon; models
+	// with young trees take more steps; and a model settles if its rows end early.
+	Early bool
+
+	// Long is for newton in a mixture: have a longer window if rows have few inputs and labels
+	// are noisy.
+	Long bool
+
+	// Sparing is for newton: make half of the row visits in a long window whose labels are mostly
+	// noise.
+	Sparing bool
+
+	Direction string // direction of a step, see package descent
+
+	LastingClasses bool // ForestLasting is for classes as well
 	Steps
 }
 
@@ -124,15 +149,15 @@ func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.
 // maxFrequencies bounds the frequencies of a model as the reader of a State does.
 const maxFrequencies = 1 << 28
 
-// BlocksWithin returns the largest number of blocks of a model of stochastic descent of
-// that many scores, whose frequencies take that many bytes for each random feature: of
-// MaxBlocks or, if there is a bound, within Memory. A random feature takes
+// BlocksWithin returns the largest number of blocks of a model of stochastic descent with that many
+// scores, whose frequencies take that many bytes for each random feature: MaxBlocks or, with
+// Memory, no more than fit into it. A random feature takes
 //
 //	2 × (5 × 2 × scores × 20 + bytes of its frequency + 4)
 //
-// bytes: a cosine and a sine have two coefficients of 8 bytes and one of 4 for each score
-// in a snapshot, 28 with the direction adagrad, and a learner holds five times a snapshot,
-// and the frequencies; the 2 is the growth of the heap between collections.
+// bytes: a cosine and a sine have two coefficients of 8 bytes and one of 4 for each score in a
+// snapshot, 28 bytes with the direction adagrad; a learner holds five times a snapshot, and the
+// frequencies; and the 2 is the growth of the heap between collections.
 func (o Options) BlocksWithin(frequency, scores int) int {
 	if o.Memory == 0 {
 		return o.MaxBlocks()
@@ -161,8 +186,8 @@ type Served struct {
 	LeafCoef []float32      // leaves × scores
 }
 
-// Check makes s fail unless e, which was loaded from it, serves v. A v without intercepts
-// is of an engine whose serving part its caller compares.
+// Check makes s fail unless e, which was loaded from it, serves v. A v without intercepts belongs
+// to an engine whose caller compares the serving part itself.
 func (v Served) Check(s *state.Reader, e Engine) {
 	if v.Intercept == nil {
 		return
@@ -177,7 +202,7 @@ func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []f
 	return ScoresPacked(dst, bank, x, coef, nil, intercept, n)
 }
 
-// ScoresPacked is Scores for coefficients that packed has, too, if it is not nil.
+// ScoresPacked is Scores for coefficients that packed holds as well, unless it is nil.
 func ScoresPacked(dst []float64, bank *features.Bank, x, coef []float32, packed *features.Packed, intercept []float64, n int) []float64 {
 	k := len(intercept)
 	from := len(dst)
@@ -206,8 +231,8 @@ type Minibatch struct {
 	Labels  []target.Label
 	Weights []float64
 	Again   bool    // the rows of the warm-up are learned again, under a new fit
-	More    bool    // and the next mini-batch of them follows at once
-	Part    float64 // of the rows of a whole mini-batch, where a file has ended; otherwise 0
+	More    bool    // if Again: the next mini-batch of these rows follows at once
+	Part    float64 // share of a whole mini-batch that these rows are, at the end of a file; otherwise 0
 }
 
 // Clear empties p and keeps its memory.
@@ -240,11 +265,11 @@ func ParseReaction(s string) (Reaction, error) {
 	return 0, fmt.Errorf("unknown reaction to drift %q: want one of %v", s, Reactions)
 }
 
-// A Reactor is an engine that can react to drift in other ways than starting again,
-// which the others do instead.
+// A Reactor is an engine that can react to drift without starting again. All other engines start
+// again.
 type Reactor interface{ React(Reaction) }
 
-// A Settler is an engine that can learn more from the rows that it has, where there are no more.
+// A Settler is an engine that can learn more from the rows that it has if no more rows follow.
 // Settle reports whether the model has changed.
 type Settler interface{ Settle() bool }
 
@@ -259,17 +284,18 @@ type Algorithm struct {
 	SmallerEarly bool // mini-batches are large, and smaller during the warm-up
 	FeatureBytes int  // memory of each random feature beside the State, at the default block size
 
-	// Loss returns the loss that a model of the task has where the configuration
-	// chooses this one; nil here and there stands for the one that suits the task.
-	// It is nil itself for an algorithm that takes every loss.
+	// Loss returns the loss of a model of the task, given the one that the configuration chooses. A
+	// nil loss, as argument or result, stands for the one that suits the task. Loss itself is nil
+	// for an algorithm that takes every loss.
 	Loss func(chosen loss.Loss, task target.Task) (loss.Loss, error)
 
-	// Descent is how the options of stochastic descent suit the algorithm; nil if they
+	// Descent says how the options of stochastic descent apply to the algorithm; nil if they
 	// do not.
 	Descent *Descent
 
-	// Packed returns how many numbers of rows there are beside the State, in float32, in a model
-	// that sees at most that many inputs: a copy of them, and their phases; nil for none.
+	// Packed returns how many float32 numbers a model that sees at most that many inputs has for
+	// the rows in its window beside the State: a copy of them, and their phases. It is nil if there
+	// are none.
 	Packed func(o Options, inputs int) int
 
 	// Forest reports whether leaves of trees can be features beside the random ones.
@@ -278,13 +304,13 @@ type Algorithm struct {
 	// Effort is the default of Options.Effort; 0 for algorithms that have none.
 	Effort int
 
-	// FixedBlocks returns the number of blocks of a model that starts with all it will
-	// ever have, and few of them: the warm-up then compares its choices on these
-	// features. It is nil for the others, whose features approximate the kernel.
+	// FixedBlocks returns the number of blocks of a model that has all its blocks, a small number,
+	// from the start: the warm-up then compares its choices on these features. It is nil for other
+	// algorithms, whose features approximate the kernel.
 	FixedBlocks func(o Options) int
 }
 
-// Descent is how the options of stochastic descent suit an algorithm.
+// Descent says how the options of stochastic descent apply to an algorithm.
 type Descent struct {
 	Direction  string                       // the default
 	Sizes      func(direction string) Sizes // defaults
@@ -298,8 +324,8 @@ type Descent struct {
 // Penalised reports whether the penalty is that of the warm-up unless one is configured.
 func (a *Algorithm) Penalised() bool { return a.Descent != nil && a.Descent.Penalised }
 
-// LossOf returns the loss that a model of the task has where the configuration
-// chooses this one: nil there and here stand for what suits the task.
+// LossOf returns the loss of a model of the task, given the one that the configuration chooses. A
+// nil loss, as argument or result, stands for the one that suits the task.
 func (a *Algorithm) LossOf(chosen loss.Loss, task target.Task) (loss.Loss, error) {
 	if a.Loss == nil {
 		return chosen, nil
@@ -307,8 +333,8 @@ func (a *Algorithm) LossOf(chosen loss.Loss, task target.Task) (loss.Loss, error
 	return a.Loss(chosen, task)
 }
 
-// A Merger is an engine whose solution is one of sums over rows, so that what
-// two of them have learned since they were one adds up.
+// A Merger is an engine whose solution is a function of sums over rows, so that what two engines
+// have learned since they were the same adds up.
 type Merger interface {
 	// Merge adds what o has learned since base, engines of the same algorithm.
 	Merge(o, base Engine)

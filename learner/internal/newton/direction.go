@@ -10,7 +10,7 @@ type directionScratch struct {
 	penalties []float64              // of each column
 	squares   []float64              // of the step, summed, of each column
 	of        []int                  // columns in the order of their factors
-	solutions []solution             // parts of it
+	solutions []solution             // parts of that
 	factors   []float64              // those of the block
 	coef      []float64              // its coefficients
 	sides     [][]float64            // right-hand sides, of each worker
@@ -26,8 +26,8 @@ type solution struct {
 // perSolution is the number of right-hand sides of vec.CholeskySolves.
 const perSolution = 8
 
-// direction computes the step of each column from its slope, and what lengths needs: the
-// gain in size, and the curvature of the penalty in the first of slope.
+// direction computes the step of each column from its slope. For lengths it also sets size to the
+// gain of each column, and the first numbers of slope to the curvature of its penalty.
 func (w *newton) direction(g *gram, coef []float64) {
 	size, k, columns := 2*w.Options.BlockSize, w.Head.Scores(), w.Head.Scores()*len(w.members)
 	s, d := &w.scratch, &w.scratch.direction
@@ -75,7 +75,7 @@ func (w *newton) solve(worker int, now solution) {
 	factor := d.factors[now.factor*size*size : (now.factor+1)*size*size]
 	if len(now.of) > 2 {
 		w.solveSides(worker, factor, now.of, perSolution)
-	} else { // which alone take less time
+	} else { // one at a time takes less time
 		for l := range now.of {
 			w.solveSides(worker, factor, now.of[l:l+1], 1)
 		}

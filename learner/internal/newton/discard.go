@@ -9,29 +9,30 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// discards are the rows of the window at which members that do not pay are discarded, of those
-// that learn from the whole window; the others follow changes that may yet come. Until the last
-// one, members with a smaller penalty than the best one stay: with more rows they become better.
-// Chosen by trial.
+// discards are the numbers of rows in the window at which members that do not pay are discarded.
+// Only members that learn from the whole window are: the others follow changes, which may yet come.
+// Before the last number of rows, members with a smaller penalty than the best one stay, because
+// they become better with more rows. Chosen by trial.
 var discards = [...]int{2048, 4096, 8000}
 
 const (
 	// discardScores is the least number of scores of a model without trees that discards members:
-	// with fewer a step costs little more for each member. With 1 instead, elec takes .97 times the time.
+	// with fewer scores each member adds little to the cost of a step. With 1 instead, elec takes
+	// .97 times the time.
 	discardScores = 5
 
-	// discardGap is the decayed loss of a member above that of the best one at which it is
-	// discarded: its share in the mixture is exp(-discardGap). Chosen by trial:
-	// docs/algorithms.md has the errors.
+	// discardGap is the difference between the decayed losses of a member and of the best one above
+	// which the member is discarded: its share in the mixture is then less than exp(-discardGap).
+	// Chosen by trial: docs/algorithms.md has the errors.
 	discardGap = 20
 
-	// keepsAll is the bit of newton.discarded that forbids further discards: a member has been
-	// reset, after which its loss is of fewer rows than those of others.
+	// keepsAll is the bit of newton.discarded that forbids further discards. It is set when a
+	// member has been reset, because its loss is then of fewer rows than the losses of others.
 	keepsAll = 1 << 32
 )
 
-// discardMembers discards the members that do not pay, with the mini-batch that brings the
-// window, which had some rows before it, to those of discards.
+// discardMembers discards the members that do not pay, if the last mini-batch has brought the rows
+// of the window from before to one of discards.
 func (w *newton) discardMembers(before int) {
 	rows := w.window.rows
 	at := slices.IndexFunc(discards[:], func(n int) bool { return before < n && n <= rows })
@@ -47,7 +48,7 @@ func (w *newton) discardMembers(before int) {
 	w.discard(stays)
 }
 
-// discard discards the members that do not stay, if there are any.
+// discard discards the members for which stays is false, if there are any.
 func (w *newton) discard(stays []bool) {
 	for m, original := range w.remaining() {
 		if !stays[m] {
@@ -59,8 +60,10 @@ func (w *newton) discard(stays []bool) {
 	}
 }
 
-// discards reports whether members can be discarded, at last or before. Those of models with trees
-// can if the trees grow again, and after their last trial with few scores as well.
+// discards reports whether members can be discarded; last says whether it is at the last of
+// discards. A model with several targets discards none. Without trees, the loss must be one of
+// probabilities, with at least discardScores scores. With trees, these must be trees that grow
+// again; at the last of discards any loss and number of scores will do.
 func (w *newton) discards(last bool) bool {
 	switch {
 	case !w.discarding || w.Head.Parts() > 1:
@@ -71,8 +74,9 @@ func (w *newton) discards(last bool) bool {
 	return w.Head.Probabilities() && w.Head.Scores() >= discardScores
 }
 
-// stayAtFirst returns of each member whether it stays before the last of the discards. Members with
-// leaves are compared with each other, and so are those without: either may yet be discarded.
+// stayAtFirst reports for each member whether it stays at one of discards before the last. Members
+// with leaves are compared with each other, and so are those without: either group may yet be
+// discarded.
 func (w *newton) stayAtFirst() []bool {
 	stays := make([]bool, len(w.members))
 	for m, who := range w.members {
@@ -82,7 +86,8 @@ func (w *newton) stayAtFirst() []bool {
 	return stays
 }
 
-// stayAtLast returns it at the last of the discards. With trees one of the members with leaves stays.
+// stayAtLast reports for each member whether it stays at the last of discards. With trees, the best
+// of the members with leaves stays.
 func (w *newton) stayAtLast() []bool {
 	stays := make([]bool, len(w.members))
 	best := w.lossOf(w.bestMember(member.whole))
@@ -96,7 +101,7 @@ func (w *newton) stayAtLast() []bool {
 	return stays
 }
 
-// lossOf returns the loss of a member or its average, whichever has less.
+// lossOf returns the loss of a member or of its average, whichever is less.
 func (w *newton) lossOf(m int) float64 {
 	if m < w.averaged {
 		return min(w.loss[m], w.loss[len(w.members)+m])
@@ -104,8 +109,8 @@ func (w *newton) lossOf(m int) float64 {
 	return w.loss[m]
 }
 
-// bestMember returns the member with the least loss of those of a kind that learn from the whole
-// window.
+// bestMember returns the member with the least loss of those that learn from the whole window and
+// satisfy the predicate of.
 func (w *newton) bestMember(of func(a member) bool) (best int) {
 	least := math.Inf(1)
 	for m, who := range w.members {
@@ -130,8 +135,8 @@ func (w *newton) remaining() []int {
 	return of
 }
 
-// loadPlan makes w, which has nothing yet, one without the members that are discarded in a State
-// of some rows, with or without trees.
+// loadPlan removes from w, which has learned nothing yet, the members that are discarded in a State
+// with that many rows in its window, with or without trees.
 func (w *newton) loadPlan(s *state.Reader, rows int64, trees bool) {
 	if w.Options.ForestTrial && !trees && rows >= int64(w.growsFrom()) {
 		w.withoutForest()
@@ -201,8 +206,8 @@ func (w *newton) replanned() {
 	w.forest = w.newLeaves()
 }
 
-// keepGroups returns those of the groups of k numbers that stay, where v repeats len(stays)
-// groups.
+// keepGroups returns v without the groups for which stays is false. v consists of groups of k
+// numbers, and every len(stays) of them are those of the members.
 func keepGroups(v []float64, k int, stays []bool) []float64 {
 	n := 0
 	for _, stay := range stays {

@@ -7,30 +7,29 @@ import "github.com/accrete-ml/accrete/learner/internal/target"
 // rows end before the window is full, it settles.
 
 const (
-	// earlyGrowRows is the number of rows of the window from which trees on trial grow in a model
-	// that is plain: those of its last fit. Chosen by trial: docs/forest.md.
+	// earlyGrowRows is the number of rows of the window from which trees on trial grow in a plain
+	// model: the rows with which its last fit takes effect. Chosen by trial: docs/forest.md.
 	earlyGrowRows = 500
 
 	// youngRows is the number of rows of the window until which trees are young: those at which
 	// they first grow again. Chosen by trial: docs/forest.md.
 	youngRows = 1792
 
-	// youngVisits is what the row visits of a model with young trees are multiplied by, and
-	// youngTrees is treesPerStep of such a model, and of one that settles. Chosen by trial:
-	// docs/forest.md.
+	// youngVisits multiplies the row visits of a model with young trees. youngTrees stands in for
+	// treesPerStep in such a model, and in one that settles. Chosen by trial: docs/forest.md.
 	youngVisits, youngTrees = 2, 16
 
 	// earlySplits is the number of columns that trees which grow again compare at a node. Chosen by
 	// trial: docs/forest.md.
 	earlySplits = 10
 
-	// settlingRounds is the number of steps in each block of a model that settles, for
+	// settlingRounds is the number of steps that a model which settles takes in each block, with
 	// rowVisitsPerExample. Chosen by trial: docs/forest.md.
 	settlingRounds = 2
 )
 
-// earlyEnsemble is the members of a plain model with a forest on trial: those that it has without
-// one, and with leaves one for each of them.
+// earlyEnsemble is the members of a plain model with a forest on trial: the two that it has without
+// a forest, and for each of these one with leaves.
 var earlyEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}}
 
 // earlyRegrowths is lateRegrowths of models with engine.Options.Early. Chosen by trial:
@@ -59,8 +58,9 @@ func (w *newton) treesNow() int {
 }
 
 // Settle implements engine.Settler: it takes some steps in every block, unless the window is full
-// or could be. Until then only a few steps in each block know nearly all rows. Once it is full,
-// predictions are mostly made with averages, which the last steps would not change.
+// or has windowRows rows. While the window is shorter, only a few steps in each block have been
+// taken with nearly all of its rows. Once it is full, predictions are mostly made with averages,
+// which a few more steps would not change.
 func (w *newton) Settle() (changed bool) {
 	single := w.Head.Task == target.Classification && w.Head.Classes < 2
 	if !w.Options.Early || single || w.window.rows < minWindow || w.window.rows >= min(windowRows, w.length) {

@@ -8,20 +8,20 @@ const (
 	// FullEffort is the smallest effort with all members and averages.
 	FullEffort = 64
 
-	// mixedEffort is the smallest with two members; below there is one.
+	// mixedEffort is the smallest effort with two members; with less there is one.
 	mixedEffort = 16
 
-	// effortRows is the number of rows of the window for each row visit, from
-	// leastWindow to windowRows: a step then takes place every 128 rows or more often.
+	// effortRows is the number of rows of the window for each row visit, within leastWindow
+	// and windowRows: from mixedEffort on, there is a step every 128 rows or more often.
 	effortRows, leastWindow = 128, 2048
 
-	// EffortFeatures is the maximum of random features for each row visit: more of them
-	// are changed too seldom.
+	// EffortFeatures is the maximum number of random features for each row visit: more of
+	// them would change too seldom.
 	EffortFeatures = 64
 
-	// noisyPenalty is the penalty of the warm-up from which on labels are mostly noise, which
-	// visits do not reduce. There models with Options.Sparing make noisyVisits in a long window,
-	// and for others AutoEffort is noisyEffort.
+	// noisyPenalty is the penalty of the warm-up from which on labels count as mostly noise,
+	// which more visits do not reduce. Models with Options.Sparing then make noisyVisits if their
+	// window is long; for others AutoEffort means noisyEffort.
 	noisyPenalty, noisyVisits, noisyEffort = 1e-2, 128, 32
 )
 
@@ -46,8 +46,8 @@ func effort(p *engine.Problem) int {
 // isNoisy reports whether the labels of a model are mostly noise.
 func isNoisy(p *engine.Problem) bool { return p.Fit.Lambda >= noisyPenalty }
 
-// limited returns p, of the effort AutoEffort, with the random features that its effort is
-// for, as learner.Config has them for others.
+// limited returns p with no more random features than the effort is for, if it was chosen by
+// AutoEffort. For other efforts, learner.Config has limited them.
 func limited(p engine.Problem, effort int) engine.Problem {
 	if p.Options.Effort == engine.AutoEffort {
 		p.Options.MaxFeatures = min(p.Options.MaxFeatures, max(EffortFeatures*effort, p.Options.BlockSize))

@@ -11,27 +11,28 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// leaves is the second family of features, beside the random ones: the leaves of a forest
-// of extremely randomised trees that grew once, from the first rows. The kernel of a
-// member with the share ρ is ρ times that of the random features and 1-ρ times that of
-// the trees, the share of them in which two rows share a leaf.
+// leaves is the second family of features, beside the random ones: the leaves of a forest of
+// extremely randomised trees. They grow from the first rows and, with Options.ForestRegrow, again
+// from more. The kernel of a member with the share ρ is ρ times that of the random features plus
+// 1-ρ times that of the trees, which is the share of the trees in which two rows fall into the same
+// leaf.
 type leaves struct {
 	trees       *forest.Forest // nil until it grows
-	pairs       int            // number of the last of them, which are of pairs of categories
+	pairs       int            // how many of the trees, the last ones, are of pairs of categories
 	members     []int          // of the ensemble: those with leaves
-	averaged    int            // number of the first of them that have averages
+	averaged    int            // how many of these, the first ones, have averages
 	length      int            // of the window
 	of          []uint16       // trees × length: leaf of each row of the window, counted in its tree
 	coef        []float64      // leaves × members × scores
 	averageCoef []float64      // leaves × averaged × scores
 	candidates  []float32      // leaves × (mixture, members, averages) × scores
 	stale       []bool         // of each leaf: its candidates are not computed yet
-	shares      []float64      // of the candidates without the mixture, in the scores of the mixture
+	shares      []float64      // of the members and averages among the candidates, in the scores of the mixture
 	columns     []int          // of the scores of each candidate
 	next        int            // tree to change
 	diverged    []bool         // of the ensemble
 	lasting     lasting
-	since       []float64 // of trees that grow again: the losses of the candidates since they grew last, as newton.loss, but not decayed
+	since       []float64 // for trees that grow again: newton.loss since they grew last, but not decayed
 
 	leafScores
 	solver treeSolver
@@ -47,12 +48,13 @@ const (
 	treesPerStep = 8
 )
 
-// forestEnsemble is the members of a model with a forest. The mixture decides on ρ: rows
-// that the trees have grown from would choose too small a one. Members with the same
-// λ/ρ share the factors of the blocks. Not chosen by trial yet: a first guess.
+// forestEnsemble is the members of a model with a forest. The mixture decides on ρ, by rows that
+// come after the growth: the rows that the trees have grown from would choose too small a ρ.
+// Members with the same λ/ρ share the factors of the blocks. Not chosen by trial yet: a first
+// guess.
 var forestEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}, {0.3, 1024, 1}, {0.15, 1024, 0.5}}
 
-// newLeaves returns those of a model without trees yet.
+// newLeaves returns the leaves of a model that has no trees yet.
 func (w *newton) newLeaves() leaves {
 	l := leaves{length: w.length, diverged: make([]bool, len(w.members))}
 	for m, who := range w.members {
@@ -114,7 +116,8 @@ func (w *newton) plant(trees *forest.Forest) {
 // plantRows is the number of rows of the window whose leaves are found together.
 const plantRows = 64
 
-// arrive notes the leaves of row i of those that were found, which is row at of the window.
+// arrive notes the leaves of the row that has come into the window at index at. It is row i of
+// those for which leaves were found last.
 func (l *leaves) arrive(at, i int) {
 	if l.trees == nil {
 		return
@@ -129,8 +132,8 @@ func (l *leaves) arrive(at, i int) {
 // leavesOf returns the leaves of the rows of the window in a tree, counted in it.
 func (l *leaves) leavesOf(tree int) []uint16 { return l.of[tree*l.length : (tree+1)*l.length] }
 
-// serveLeaves has predictions made with the coefficients as they are, for the shares of a
-// mixture. What it takes of a leaf is computed when a row falls into it.
+// serveLeaves lets predictions use the coefficients as they are now, mixed with the shares in mix.
+// The candidates of a leaf are computed only when a row falls into it.
 func (w *newton) serveLeaves(mix []float64) {
 	l, k, e, n := &w.forest, w.Head.Scores(), len(w.members), w.Head.Parts()
 	if l.trees == nil {
@@ -157,7 +160,7 @@ func (w *newton) serveLeaves(mix []float64) {
 	}
 }
 
-// serve computes the candidates of the leaves [from, to), if they are not yet.
+// serve computes the candidates of the leaves [from, to) from their coefficients.
 func (l *leaves) serve(from, to int) {
 	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
 	size := len(l.candidates) / l.trees.Leaves()
@@ -229,8 +232,9 @@ func (l *leaves) reset(m int) {
 	}
 }
 
-// keep takes the trees of before, and of its members those that stay, of k scores and n targets.
-// It takes no trees if none of their members stays.
+// keep takes over the trees of before, and the coefficients of those of its members that stay, with
+// k scores and n targets. It takes no trees if before has members with leaves and none of them
+// stays.
 func (l *leaves) keep(before *leaves, stays []bool, k, n int) {
 	if before.trees == nil || len(l.members) == 0 && len(before.members) > 0 {
 		return

@@ -1,8 +1,8 @@
 package newton
 
-// featuresPerRow is the number of random features for each row of the window that a model
-// has at most until the last fit, if it is frugal, but leastFeatures: with few rows, more have
-// little influence, and each new block takes a Gram matrix and its factors. Chosen by trial.
+// featuresPerRow is the maximum number of random features for each row of the window in a frugal
+// model, until the last fit, but they may always be leastFeatures: with few rows, more have little
+// influence, and each new block takes a Gram matrix and its factors. Chosen by trial.
 const featuresPerRow, leastFeatures = 4, 512
 
 // frugal reports whether w has fewer random features than it may have, because another
@@ -22,7 +22,8 @@ func (w *newton) mostBlocks(rows int) int {
 	return most
 }
 
-// rowsAgain returns the number of rows for each step after those that are learned again.
+// rowsAgain returns the number of rows for each of the steps that follow when the rows of the
+// warm-up are learned again.
 func (w *newton) rowsAgain() int64 {
 	if w.Options.Plain || w.Options.Frugal && !w.Options.Warming {
 		return lastRowsAgain
@@ -30,13 +31,13 @@ func (w *newton) rowsAgain() int64 {
 	return rowsAgain
 }
 
-// A model that is plain is replaced soon, and has few rows: it has members and no averages, which
-// the next fit would discard before they know more than the members, no trackers, which correct a
-// mixture whose members know all rows, and takes fewer steps.
+// A plain model has few rows, and is replaced soon. It has no averages: the next fit would discard
+// them before they know more than the members. It has no trackers: they correct a mixture whose
+// members know all rows. And it takes fewer steps.
 
 const (
-	// plainMembers is the number of members until the last fit of a model that is Plain: those
-	// with the strongest penalties. Chosen by trial.
+	// plainMembers is the number of members that a plain model has until the last fit: those with
+	// the strongest penalties. Chosen by trial.
 	plainMembers = 2
 
 	// plainThinning is what the row visits of a model that is plain are divided by. Chosen by
@@ -47,10 +48,10 @@ const (
 	plainFeaturesPerRow = 3
 )
 
-// isPlain reports whether w is one.
+// isPlain reports whether w is a plain model.
 func (w *newton) isPlain() bool { return w.Options.Plain && w.Options.Warming }
 
-// plain returns by with at most plainMembers, and nothing beside them.
+// plain returns by with at most plainMembers members, and without averages and trackers.
 func (by plan) plain() plan {
 	by.members = by.members[:min(plainMembers, len(by.members))]
 	by.averaged, by.tracking = 0, nil

@@ -15,10 +15,10 @@ type gradientScratch struct {
 	curvature []float64 // along a step, likewise
 	share     []float64 // of each row in the mean loss of a member, members × panels of rows × vec.Lanes
 	divisor   []float64 // the same, and 1 for rows that the member does not learn from
-	active    []bool    // members × panels of rows: whether it learns from one of them
+	active    []bool    // members × panels of rows: whether the member learns from a row of the panel
 	whole     []bool    // members: whether share and divisor are those of a whole window without weights
 	wholeRows int       // and its rows
-	inUse     []int     // first columns that have factors in a run of rows
+	inUse     []int     // for each run of rows: how many of the first columns have factors
 	shift     []float64 // of the intercepts
 }
 
@@ -111,14 +111,14 @@ func (w *newton) memberShares(share, divisor []float64, active []bool, m int) {
 	}
 }
 
-// panelGradient computes the gradients of the members for a panel of rows, as lines that add
-// up to those in the intercepts.
+// panelGradient computes the gradients of the members for a panel of rows. It also sets lines,
+// which add up to the gradients in the intercepts.
 func (w *newton) panelGradient(r int, lines []float64, p *panelScratch) {
 	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
 	g, panels, parabola := &w.scratch.gradient, vec.Panels(n, vec.Lanes), w.Head.ParabolaAlong(w.curvature())
 	rows := min(vec.Lanes, n-r*vec.Lanes)
 	if rows < vec.Lanes {
-		clear(lines) // of no row: its share of any value need not be 0
+		clear(lines) // of no row: a value times its share of 0 need not be 0
 	}
 	for m := range e {
 		at := (r*e + m) * k * vec.Lanes
@@ -134,8 +134,8 @@ func (w *newton) panelGradient(r int, lines []float64, p *panelScratch) {
 	}
 }
 
-// lossGradient sets the lines dst to the gradients of the losses in the scores, lines f,
-// of the first rows of panel r of the window. The others are of no row.
+// lossGradient sets the lines dst to the gradients of the losses of the first rows of panel r of
+// the window, in their scores, which are the lines f. The rest of the panel is of no row.
 func (w *newton) lossGradient(dst, f []float64, r, rows int, s *panelScratch) {
 	k, targets := w.Head.Scores(), w.Head.Parts()
 	y := w.window.targets[r*vec.Lanes*targets : (r*vec.Lanes+rows)*targets]
@@ -162,10 +162,11 @@ func (w *newton) lossGradient(dst, f []float64, r, rows int, s *panelScratch) {
 	}
 }
 
-// lengths turns the gain of the direction in each score into the step size: to the
-// minimum of a parabola along it, whatever rows the Gram matrix is of. The parabola
-// has the bound of the loss's curvature, so that no step increases the loss of the
-// window; for losses of probabilities, that of target.CurvatureAlong.
+// lengths turns the gain of the direction in each score into the step size. The step ends at the
+// minimum of a parabola along the direction, which is that of all rows of the window, whichever
+// rows the Gram matrix is of. The curvature of the parabola is the bound of the loss's curvature,
+// so that no step increases the loss of the window. For losses of probabilities it is that of
+// target.CurvatureAlong instead.
 func (w *newton) lengths() {
 	sum, s := w.sumLines((*newton).panelCurvature), &w.scratch
 	for c, gain := range s.size {
@@ -198,6 +199,6 @@ func (w *newton) panelCurvature(r int, lines []float64, p *panelScratch) {
 	}
 }
 
-// maxStepFactor bounds a step size, of which 1 is that by the bound of the curvature.
-// Chosen by trial.
+// maxStepFactor bounds the step size, as a multiple of the one that the bound of the curvature
+// leads to. Chosen by trial.
 const maxStepFactor = 4

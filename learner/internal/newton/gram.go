@@ -15,7 +15,7 @@ type gram struct {
 	factors []float64 // Cholesky factor for each penalty of members; empty until they are needed
 }
 
-// newGram returns one of no rows.
+// newGram returns a Gram matrix of no rows, with the memory of a spare one if there is one.
 func (w *newton) newGram() (g gram) {
 	if last := len(w.spare) - 1; last >= 0 {
 		g, w.spare = w.spare[last], w.spare[:last]
@@ -40,14 +40,15 @@ func (w *newton) refresh(b int) {
 	}
 }
 
-// due reports whether the Gram matrix of a block is to be computed again before its next step.
-// That of a model that is plain is of most rows of its window until they have grown.
+// due reports whether the Gram matrix of a block is to be computed again before its next step. In a
+// plain model the number of visits is no reason: until the window has grown, the matrix is of most
+// of its rows.
 func (w *newton) due(g *gram) bool {
 	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= maxGramVisits && !w.isPlain()
 }
 
-// grown reports whether the Gram matrix of a block is to be computed again, where that of n
-// rows can be had.
+// grown reports whether the Gram matrix of a block is to be computed again because it can be one of
+// n rows now.
 func (w *newton) grown(g *gram, n float64) bool {
 	if !w.Options.Lean || n == gramRows {
 		return g.rows < n
@@ -169,8 +170,8 @@ func (w *newton) sumGram(to *gramRun, b int, r run) {
 // gramRowsPerTask is the number of rows of a Gram matrix that one core adds at a time.
 const gramRowsPerTask = 16
 
-// addRuns adds the sums of the runs of held features, on several cores, in the order of the
-// runs: vec.Gram adds them likewise. Then each core adds some rows of all of them.
+// addRuns computes the sums of the runs of held features on several cores. Then each core adds some
+// rows of these sums, in the order of the runs, as vec.Gram does.
 func (w *newton) addRuns(g *gram) {
 	s, size, team := &w.scratch.gram, 2*w.Options.BlockSize, w.scratch.team
 	for len(s.workers) < team.Size() {
@@ -188,7 +189,8 @@ func (w *newton) addRuns(g *gram) {
 	s.of = nil
 }
 
-// sumRun is a task of addRuns, of which the first are those of no run.
+// sumRun is a task of addRuns: the sum of a run. The first s.before tasks have no run; they shift
+// the others to the cores that hold their rows.
 func (w *newton) sumRun(worker, task int) {
 	s := &w.scratch.gram
 	if task -= s.before; task < 0 {

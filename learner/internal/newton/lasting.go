@@ -10,12 +10,13 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// lasting is what the leaves of a forest add to the mixture, from all rows since the trees grew
-// and not only from those of the window: the coefficients of a regression of what the mixture
-// leaves of the labels, with rows that it has predicted before it learned them. There is one
-// for each of the rates, learned row by row: for numbers by normalised least mean squares (Widrow
-// and Hoff 1960; Nagumo and Noda 1967), for classes by gradient descent. A part of the scores has
-// a loss of its own: each of those of numbers, and all of those of classes.
+// lasting is what the leaves of a forest add to the mixture, learned from all rows since the trees
+// grew and not only from those of the window. Its coefficients are those of a regression of the
+// errors that the mixture makes, on rows that it predicted before it learned them. There is one set
+// of coefficients for each of the rates, learned row by row: for numbers by normalised least mean
+// squares (Widrow and Hoff 1960; Nagumo and Noda 1967), for classes by gradient descent. The scores
+// fall into parts that have a loss each: for numbers each score is a part, for classes all scores
+// together are one.
 type lasting struct {
 	coef []float64 // leaves × rates × scores
 	loss []float64 // (none, rates) × parts: of the mixture alone and with each of them, decayed
@@ -26,20 +27,20 @@ type lasting struct {
 	with  []float64 // with what they add at one of the rates
 }
 
-// lastingRates are the parts of what is left of a number that a step takes away, and those of the
-// gradient that one takes for classes. Small ones average more rows and learn less from each: the
-// losses decide. Chosen by trial: docs/forest.md.
+// lastingRates are the shares of the error of a number that a step takes away, and
+// lastingClassRates the multiples of the gradient that a step takes for classes. Small rates
+// average more rows and learn less from each: the losses decide. Chosen by trial: docs/forest.md.
 var lastingRates, lastingClassRates = [...]float64{0.03, 0.12}, [...]float64{0.25, 1}
 
 // lasts reports whether leaves have lasting coefficients.
 func (w *newton) lasts() bool { return w.forest.trees != nil && w.lastsOnceGrown() }
 
-// lastsOnceGrown reports whether they have them once there are trees.
+// lastsOnceGrown reports whether leaves have lasting coefficients as soon as there are trees.
 func (w *newton) lastsOnceGrown() bool {
 	return w.Options.ForestLasting && (w.Head.Task == target.Regression || w.Options.LastingClasses && w.Head.Probabilities())
 }
 
-// beginLasting has them begin with new trees.
+// beginLasting starts the lasting coefficients from 0, for new trees.
 func (w *newton) beginLasting() {
 	w.forest.lasting = lasting{}
 	if w.lasts() {
@@ -61,8 +62,9 @@ func (w *newton) lastingParts() int {
 }
 
 // keepLasting discards the members with leaves, which have not paid, and keeps the trees for their
-// lasting coefficients, if these pay at the last trial. They grow again at lastingRows; those of
-// classes that lose their members at the last trial do so there.
+// lasting coefficients. At the last trial it discards the trees as well unless these coefficients
+// pay. The trees grow again at lastingRows; trees of classes that lose their members only at the
+// last trial grow again there.
 func (w *newton) keepLasting(r regrowth) {
 	last := r.rows == regrowths[len(regrowths)-1].rows
 	if !w.lasts() || last && !w.forest.lasting.pays() {
@@ -88,15 +90,16 @@ func (w *newton) withoutMembers() {
 }
 
 const (
-	// lastingRows is the one of regrowths at which trees without members grow again.
+	// lastingRows is the number of rows, one of those of regrowths, at which trees without members
+	// grow again.
 	lastingRows = 5120
 
-	// lastingTrees is the number of those that grow again: without steps of members, all that
-	// they cost is in proportion to it. Chosen by trial.
+	// lastingTrees is the number of trees without members after they have grown again: with no
+	// steps of members, all that they cost is in proportion to it. Chosen by trial.
 	lastingTrees = 24
 )
 
-// pays reports whether lasting coefficients lower the losses so far, in the sum of the parts.
+// pays reports whether lasting coefficients have lowered the losses so far, summed over the parts.
 func (v *lasting) pays() bool {
 	parts := v.parts()
 	none, with := 0.0, 0.0
@@ -145,9 +148,9 @@ func (v *lasting) without(scores, added []float64) {
 	}
 }
 
-// gradeLasting adds the losses of a row with the label y to those so far, and replaces what the
-// leaves add to its scores, rates × scores, by the steps of these sums, before they are divided
-// among the leaves.
+// gradeLasting adds the losses of a row with the label y to those so far. sum holds what the leaves
+// add to the scores of the row, rates × scores; gradeLasting replaces it by the steps of these
+// numbers, which are then divided among the leaves.
 func (w *newton) gradeLasting(sum []float64, y target.Label, weight float64) {
 	v := &w.forest.lasting
 	k, parts, share := len(v.f), v.parts(), min(1, weight)
@@ -182,7 +185,8 @@ func (w *newton) gradeLasting(sum []float64, y target.Label, weight float64) {
 	}
 }
 
-// addLasting sets sum, rates × scores, to what the leaves of row i of the n that were found add.
+// addLasting sets sum, rates × scores, to what the leaves of row i add, of the n rows for which
+// leaves were found.
 func (l *leaves) addLasting(sum []float64, i, n int) {
 	clear(sum)
 	for t := range l.trees.Trees() {
@@ -193,7 +197,7 @@ func (l *leaves) addLasting(sum []float64, i, n int) {
 	}
 }
 
-// stepLasting changes the leaves of that row by equal shares of a step, rates × scores.
+// stepLasting changes the leaves of row i by equal shares of a step, rates × scores.
 func (l *leaves) stepLasting(step []float64, i, n int) {
 	v := &l.lasting
 	for c := range step {
@@ -248,7 +252,7 @@ func (v *lasting) serve(candidates []float32, from, to, size, k int) {
 	}
 }
 
-// saveAlone writes whether the trees have no members, but lasting coefficients alone.
+// saveAlone writes whether the trees have no members, but only lasting coefficients.
 func (w *newton) saveAlone(a *state.Arrays) {
 	if !w.Options.ForestLasting {
 		return
@@ -260,7 +264,8 @@ func (w *newton) saveAlone(a *state.Arrays) {
 	state.Put(a, "lasting.alone", 1, []int64{alone})
 }
 
-// loadAlone reads what saveAlone wrote, of a window of some rows and a model with trees or not.
+// loadAlone reads what saveAlone wrote, for a State with that many rows in its window, with or
+// without trees.
 func (w *newton) loadAlone(s *state.Reader, rows int64, trees bool) bool {
 	if !w.Options.ForestLasting {
 		return false

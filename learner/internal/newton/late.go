@@ -2,17 +2,17 @@ package newton
 
 import "slices"
 
-// While the window grows, an average of the iterates lags behind them: they become better with
-// each row. Once it is full, the average knows more rows than it has.
+// While the window grows, an average of the iterates is worse than the last of them, because they
+// improve with each row. Once the window is full, the average knows more rows than the window has.
 
-// late returns by with the averages of its members later, once the window is full.
+// late returns by with averages that begin only once the window is full.
 func (by plan) late() plan {
 	by.averaged, by.later = 0, by.averaged
 	return by
 }
 
-// discardFollowers discards the members that learn from fewer rows than the window has. It does so
-// with the first mini-batch, in models of many classes with a mixture, whose machines follow changes.
+// discardFollowers discards the members that learn only from recent rows. It does so with the first
+// mini-batch, in models of many classes in a mixture, whose kernel machines follow changes.
 func (w *newton) discardFollowers(before int) {
 	if before > 0 || w.window.rows == 0 || !w.Options.Late || !w.Options.Lean || !w.discarding || w.Head.Scores() < discardScores {
 		return
@@ -21,7 +21,7 @@ func (w *newton) discardFollowers(before int) {
 	w.serve() // there may be more rows before the first step
 }
 
-// beginAverages sets the averages to their members, with the mini-batch that fills the window.
+// beginAverages sets the averages to their members when a mini-batch has filled the window.
 func (w *newton) beginAverages() {
 	if w.later == 0 || w.window.rows < w.length {
 		return
@@ -39,20 +39,21 @@ func (w *newton) beginAverages() {
 	w.changed.all = true
 }
 
-// loadAverages prepares w, which has nothing yet, for the averages of a State of some rows.
+// loadAverages prepares w, which has learned nothing yet, for the averages of a State with that
+// many rows in its window.
 func (w *newton) loadAverages(rows int64) {
 	if w.later > 0 && rows == int64(w.length) {
 		w.averagesBegun()
 	}
 }
 
-// averagesBegun counts the averages that come later among those that there are.
+// averagesBegun counts the averages that were to begin later as averages that there are.
 func (w *newton) averagesBegun() {
 	w.averaged, w.later = w.later, 0
 	w.forest.averaged = w.newLeaves().averaged
 }
 
-// firstOf returns of each of n whether it is one of the first.
+// firstOf returns n values, of which the given number of first ones is true.
 func firstOf(first, n int) []bool {
 	of := make([]bool, n)
 	for i := range first {

@@ -20,8 +20,9 @@ const (
 	// treesPerTask is the number of trees that one core asks at a time.
 	treesPerTask = 4
 
-	// leavesPerCore is the number of leaves to find that justify another core, which has just
-	// computed scores: about 50 microseconds, as most nodes are not in the cache.
+	// leavesPerCore is the number of leaves to find that justify another core. They take about 50
+	// microseconds, because most nodes are not in the cache. The core does not have to begin: it
+	// has just computed scores.
 	leavesPerCore = 128
 )
 
@@ -42,7 +43,7 @@ func (l *leaves) find(x []float32) {
 	l.trees.Leaf(l.numbers, x)
 }
 
-// look reports whether the leaves of the rows x are known, and has memory for them.
+// look reports whether the leaves of the rows x are known. If they are not, it makes room for them.
 func (l *leaves) look(x []float32) bool {
 	if slices.Equal(l.scored, x) {
 		return true

@@ -6,18 +6,18 @@ import (
 )
 
 // More rows in the window average out more of the noise of labels, in about the same time: steps
-// visit as many rows for each example, and so each block half as often in a window that is twice as
-// long. So a model has a long one where the warm-up finds noise. More rows take more memory, and
-// follow a change more slowly: rows must have few inputs, and the model must be beside a mixture,
-// whose machines follow changes.
+// visit the same number of rows for each example, so that each block has half as many steps in a
+// window of twice the length. A model therefore has a long window if the warm-up finds noise. More
+// rows also take more memory, so rows must have few inputs. And a long window follows a change more
+// slowly, so the model must be in a mixture, whose kernel machines follow changes.
 
 const (
 	// longRows is the number of rows of a long window, and longInputs the largest number of
 	// inputs of its rows. Chosen by trial: docs/algorithms.md.
 	longRows, longInputs = 16384, 256
 
-	// longPenalty is the penalty of the warm-up, which chooses among powers of ten, from which on
-	// windows are long. Chosen by trial: docs/algorithms.md.
+	// longPenalty is the penalty of the warm-up from which on windows are long. The warm-up
+	// chooses among powers of ten. Chosen by trial: docs/algorithms.md.
 	longPenalty = 3e-4
 )
 
@@ -61,8 +61,8 @@ func mostRows(o *engine.Options) int {
 	return windowRows
 }
 
-// packed returns how many numbers the window of a model with these options has beside the State, if
-// the model sees at most that many inputs.
+// packed returns how many float32 numbers the window of a model with these options has beside the
+// State, if the model sees at most that many inputs.
 func packed(o engine.Options, inputs int) int {
 	return max(numbers(windowRows, inputs, o.MaxFeatures), mostRows(&o)*min(inputs, longInputs))
 }

@@ -32,7 +32,7 @@ var Algorithm = engine.Algorithm{
 type newton struct {
 	engine.Problem
 	plan
-	factorOf []int // of each member: the factor of each Gram matrix
+	factorOf []int // of each member: which factor of a Gram matrix it uses
 	factors  int   // of each Gram matrix
 
 	bank             *features.Bank
@@ -62,7 +62,7 @@ type newton struct {
 	settling bool  // see Settle
 
 	discarding bool  // whether members that do not pay are discarded
-	discarded  int64 // a bit for each of them
+	discarded  int64 // a bit for each member, numbered as before any was discarded; and keepsAll
 
 	scratch scratch
 }
@@ -73,10 +73,10 @@ type plan struct {
 	visits  int64 // rows of the window that steps visit for each example learned
 	members []member
 
-	averaged int       // number of the first members, which learn from the whole window and have averages
-	later    int       // number of those that have them once the window is full
+	averaged int       // how many members, the first ones, have averages; they learn from the whole window
+	later    int       // how many will have them once the window is full
 	tracking []float64 // factors of the trackers, for each row
-	alone    bool      // steps take one core: another one is with the engine beside this one
+	alone    bool      // steps use one core: another core is for the engine beside this one
 }
 
 // member is one of the models that are mixed.
@@ -90,7 +90,7 @@ type scratch struct {
 	team      *cores.Team // of the step
 	stepRows  func(worker, task int)
 	stepped   []float64 // coefficients of the block
-	far       []bool    // of some of them each: whether one may have diverged
+	far       []bool    // for each task of stepCoefficients: whether one of these may have diverged
 	gradient  gradientScratch
 	direction directionScratch
 	gram      gramScratch
@@ -137,13 +137,13 @@ const (
 	// while the window is small. Chosen by trial.
 	maxStepsPerBatch = 32
 
-	// rowsAgain is the number of rows for each step after those of the warm-up that are
-	// learned again, for rowVisitsPerExample. For fewer visits there are in proportion
-	// fewer steps, but leastAgain. Chosen by trial.
+	// rowsAgain is the number of rows for each of the steps that follow when the rows of the
+	// warm-up are learned again, with rowVisitsPerExample. With fewer visits there are
+	// proportionally fewer steps: at least leastAgain. Chosen by trial.
 	rowsAgain, leastAgain = 4, 16
 
-	// lastRowsAgain is rowsAgain after the last fit of a warm-up that is frugal, and after each
-	// one of a model that is plain. Chosen by trial.
+	// lastRowsAgain stands in for rowsAgain after the last fit of the warm-up in a frugal model,
+	// and after each fit in a plain one. Chosen by trial.
 	lastRowsAgain = 8
 
 	// gramGrowth is the growth of the rows of a Gram matrix at which it is computed again.
@@ -158,23 +158,22 @@ const (
 	// 10,000 rows decide the mixture. Chosen by trial.
 	lossDecay = 0.9999
 
-	// averagingHorizon is the number of mini-batches that averages remember, about.
-	// Chosen by trial.
+	// averagingHorizon is about the number of mini-batches that averages remember. Chosen by trial.
 	averagingHorizon = 1000
 )
 
-// ensemble is the members of every model. The penalty of the warm-up is right for
-// its 1,000 rows; more rows need less, by how much the mixture decides. The last
-// member follows drift. Chosen by trial.
+// ensemble is the members of a model with the full effort and without trees. The penalty of the
+// warm-up is right for its 1,000 rows; more rows need less, and the mixture decides how much less.
+// The last member follows drift. Chosen by trial.
 var ensemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.3, 1024, 1}}
 
-// factorBytes is the memory of a random feature's part of the factors of its block,
-// which are computed from the Gram matrices and are in no State: 3 penalties × (2 ×
-// block size)² numbers of 8 bytes a block, at the default block size.
+// factorBytes is the memory of the part that a random feature has in the factors of its block. They
+// are computed from the Gram matrices and are in no State: 3 penalties × (2 × block size)² numbers
+// of 8 bytes a block, at the default block size.
 const factorBytes = 3 * 4 * blockSize * 8
 
-// sharedFactors returns which of how many factors of a Gram matrix each member has: one for
-// each penalty.
+// sharedFactors returns which factor of a Gram matrix each member uses, and the number of factors:
+// one for each penalty.
 func sharedFactors(members []member) (of []int, factors int) {
 	of = make([]int, len(members))
 	for m, who := range members {
@@ -225,8 +224,9 @@ func newEngine(p engine.Problem) *newton {
 	return w
 }
 
-// distinct returns by with one member for each penalty: without leaves, and with a window of
-// no more rows than a member learns from, others with the same penalty would be equal to it.
+// distinct returns by with one member for each penalty. As long as there are no leaves, and the
+// window has no more rows than any member learns from, other members with the same penalty would be
+// equal to it.
 func (by plan) distinct() plan {
 	of, factors := sharedFactors(by.members)
 	members, averaged := make([]member, 0, factors), 0
@@ -346,7 +346,7 @@ func (w *newton) grade(p *engine.Minibatch) {
 	}
 }
 
-// target returns target j of y as the loss of the rows of a mini-batch has it.
+// target returns target j of y as the loss of a row of a mini-batch takes it: bounded, for numbers.
 func (w *newton) target(y target.Label, j int) float64 {
 	t := w.Head.PartTarget(y, j)
 	if w.Head.Task == target.Regression {

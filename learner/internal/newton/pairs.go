@@ -2,21 +2,21 @@ package newton
 
 import "slices"
 
-// pairMembers take the places of the members of a forest on trial that have leaves, where
-// pairs of categories have trees: what depends on pairs of values is no smooth function of
-// their indicators, and of random features such members need few. Numbers need more of a
-// penalty than classes. Chosen by trial: docs/forest.md.
+// pairMembers replace the members with leaves of a forest on trial if pairs of categories have
+// trees. What depends on pairs of values is no smooth function of their indicators, so that random
+// features have a small share in the kernels of these members. Numbers need a larger penalty than
+// classes. Chosen by trial: docs/forest.md.
 var pairMembers = []member{{0.3, windowRows, 0.1}, {0.03, windowRows, 0.1}}
 
-// pairShares are the shares of the trees of pairs in the kernels of the leaves of the members
-// that have them: some is left to trees of all columns. Chosen by trial: docs/forest.md.
+// pairShares are the shares that the trees of pairs have in the kernels of the leaves of
+// pairMembers; the trees of all columns have the rest. Chosen by trial: docs/forest.md.
 var pairShares = []float64{1, 0.95}
 
 // PairFactorBytes is the memory of a random feature's part of the factor of its block for
 // the first of pairMembers, like factorBytes.
 const PairFactorBytes = 4 * blockSize * 8
 
-// plantPairs takes the last trees as those of pairs.
+// plantPairs takes the last trees, as many as pairs, as those of pairs of categories.
 func (w *newton) plantPairs(pairs int) {
 	if w.forest.pairs = pairs; pairs == 0 {
 		return
@@ -33,12 +33,13 @@ func (w *newton) plantPairs(pairs int) {
 	}
 }
 
-// leafPenalties are the weights of half the squared coefficients of the leaves of a member,
-// which sum to its score without a factor: +Inf for trees that have no share in its kernel.
+// leafPenalties are the weights of half the squared coefficients of the leaves of a member, whose
+// score is the plain sum of these coefficients. The weight is +Inf for trees that have no share in
+// its kernel.
 type leafPenalties struct{ trees, pairs float64 }
 
-// leafPenalties returns those of member c of those with leaves. The kernel of the trees of a
-// kind is the mean of the kernels of these trees.
+// leafPenalties returns the penalties of member c of those with leaves. The kernel of the trees of
+// a kind is the mean of the kernels of these trees.
 func (w *newton) leafPenalties(c int) leafPenalties {
 	m := w.forest.members[c]
 	rho, features := w.members[m].rho, float64(w.Options.MaxBlocks()*w.Options.BlockSize)

@@ -8,18 +8,18 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// regrowths are the rows of the window at which trees that grow again are judged, by the losses
-// since they grew last: they are discarded unless the best member with leaves has less than a
-// share of the loss of the best without. With some of them trees grow again: more rows tell
-// better where to split. Chosen by trial: docs/forest.md.
+// regrowths are the numbers of rows in the window at which trees that grow again are judged, by the
+// losses since they grew last: they are discarded unless the loss of the best member with leaves is
+// less than a share of that of the best without. At some of them, trees that are not discarded grow
+// again, because more rows tell better where to split. Chosen by trial: docs/forest.md.
 var regrowths = []regrowth{{trial{2560, 1.1}, true}, {trial{3584, 1.015}, false}, {trial{5120, 1.015}, true}, {trial{7168, 0.99}, false}}
 
-// lateRegrowths is regrowths of models whose averages begin with a full window. The first limits
-// are wide, since the first trees say little about those that replace them. Chosen by trial:
-// docs/forest.md.
+// lateRegrowths stands in for regrowths in models whose averages begin with a full window. The
+// first limits are wide, because the first trees say little about those that replace them. Chosen
+// by trial: docs/forest.md.
 var lateRegrowths = []regrowth{{trial{2560, 1.5}, true}, {trial{3584, 1.06}, false}, {trial{5120, 1.014}, true}, {trial{7168, 0.989}, false}}
 
-// regrowths returns those of w.
+// regrowths returns the regrowths of w.
 func (w *newton) regrowths() []regrowth {
 	switch {
 	case w.Options.Early:
@@ -41,19 +41,19 @@ const (
 	// Chosen by trial: docs/forest.md.
 	regrowthThresholds = 4
 
-	// regrowthRest is the share of these trees that grow from what the random features leave of
-	// the labels, and not from the labels. Chosen by trial: docs/forest.md.
+	// regrowthRest is the share of these trees that grow from the errors of the random features
+	// instead of the labels. Chosen by trial: docs/forest.md.
 	regrowthRest = 0.5
 )
 
-// regrows reports whether the trees grow again. Trees of pairs stay, and all others with them:
-// most of what their members learn of leaves is that of the pairs.
+// regrows reports whether the trees grow again. If there are trees of pairs, all trees stay: most
+// of what members learn from leaves, they then learn from those of the pairs.
 func (w *newton) regrows() bool {
 	return w.Options.ForestRegrow && w.forest.trees != nil && w.forest.pairs == 0
 }
 
-// regrow judges the trees, and replaces them, with the mini-batch that brings the window from
-// some rows to those of a regrowth.
+// regrow judges the trees, and discards or replaces them, if the last mini-batch has brought the
+// rows of the window from before to those of one of regrowths.
 func (w *newton) regrow(before, rows int) {
 	if !w.regrows() {
 		return
@@ -71,7 +71,8 @@ func (w *newton) regrow(before, rows int) {
 	}
 }
 
-// regrown returns n trees that grow again at some rows of the window.
+// regrown returns n trees that grow from the present rows of the window. Their number goes into the
+// seed.
 func (w *newton) regrown(rows, n int) *forest.Forest {
 	shared := new(forest.Shared)
 	var labels, rest forest.Sample
@@ -88,8 +89,8 @@ func (w *newton) regrown(rows, n int) *forest.Forest {
 	return forest.Join(forest.Grow(labels, n-ofRest, seed), forest.Grow(rest, ofRest, seed+1))
 }
 
-// guided returns a sample of the window for trees that grow again. The rows that have come since
-// the present trees grew, about half of them, tell which columns matter.
+// guided returns the sample s of the window with what trees that grow again need besides. The rows
+// that have come since the present trees grew, about half of the window, tell which columns matter.
 func (w *newton) guided(s forest.Sample, shared *forest.Shared) forest.Sample {
 	s.Shared = shared
 	s.Thresholds = regrowthThresholds
@@ -113,8 +114,8 @@ func (w *newton) sample() forest.Sample {
 	return s
 }
 
-// rest returns the rows of the window with what the best member without leaves leaves of their
-// labels: the negative gradient of the loss in each of its scores (Friedman 2001).
+// rest returns the rows of the window with the errors of the best member without leaves as targets:
+// the negative gradient of the loss in each of its scores (Friedman 2001).
 func (w *newton) rest() forest.Sample {
 	v, k, e, n := &w.window, w.Head.Scores(), len(w.members), w.Head.Parts()
 	m := w.bestWithout()
@@ -151,11 +152,11 @@ func (w *newton) bestWithout() int {
 	return best
 }
 
-// replace replaces the trees, one after the other: each takes the place of an old one, and its
-// leaves the step of stepForest from where the others are; and then all trees take one more step.
-// So the scores of the members move as they do with the steps of other mini-batches, and not to
-// those of new trees without coefficients. The averages of the members with leaves begin again
-// with these members. A caller has computed the shares of the rows.
+// replace replaces the trees, one after the other. Each takes the place of an old one, and its
+// leaves take the step of stepForest from the scores that the other trees lead to. Then all trees
+// take one more step. So the scores of the members move as they do with the steps of a mini-batch,
+// instead of jumping to those of new trees without coefficients. The averages of the members with
+// leaves begin again with these members. The caller must have computed the shares of the rows.
 func (w *newton) replace(trees *forest.Forest) {
 	l, k, e := &w.forest, w.Head.Scores(), len(w.members)
 	old := leaves{trees: l.trees, of: l.of, length: l.length, coef: l.coef}
@@ -188,7 +189,8 @@ func (w *newton) replace(trees *forest.Forest) {
 	w.judgeFromHere()
 }
 
-// judgeFromHere has the trees judged by the losses of the rows to come.
+// judgeFromHere begins the losses by which trees that grow again are judged: only rows to come
+// count.
 func (w *newton) judgeFromHere() {
 	if w.regrows() {
 		w.forest.since = make([]float64, len(w.loss))

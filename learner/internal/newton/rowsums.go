@@ -29,9 +29,9 @@ type panelScratch struct {
 // 16 KB, half of a first-level cache.
 const linesPerTask = 64
 
-// sumLines returns the sums over the rows, in order, of the lines of the members. On as many
-// cores as the step has, it calls f for each panel r of rows, to set a line for each score of
-// the members that the panel has factors of.
+// sumLines returns the sums over the rows, in order, of the lines of the members. It calls f for
+// each panel r of rows, on as many cores as the step has. f sets a line for each score of the
+// members that have factors in the panel.
 func (w *newton) sumLines(f func(w *newton, r int, lines []float64, p *panelScratch)) []float64 {
 	s, columns := &w.scratch.rowSums, features.SumColumns(w.Head.Scores()*len(w.members))
 	if s.do == nil {
@@ -46,8 +46,9 @@ func (w *newton) sumLines(f func(w *newton, r int, lines []float64, p *panelScra
 	return s.sum
 }
 
-// columnsTogether is the number of columns of members for which cores alternate after each run of
-// rows, 64 KiB of scores: with fewer, data that processors load ahead would often be another core's.
+// columnsTogether is the number of columns of members with which cores alternate after every run of
+// rows, 64 KiB of scores. With fewer columns a core takes several runs in a row: otherwise data
+// that processors load ahead would often be those of another core.
 const columnsTogether = 32
 
 // runsTogether returns the number of consecutive runs of rows that the same core begins with in

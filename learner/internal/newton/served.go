@@ -13,15 +13,15 @@ import (
 // serve computes what predictions are made with.
 func (w *newton) serve() { w.serveAfter(func(from, to int) {}) }
 
-// serveAfter is serve that has the averages of the features [from, to) computed right
-// before they are read, while they are in the cache.
+// serveAfter is serve, and calls average for every range [from, to) of features right before it
+// reads their averages, which are then in the cache.
 func (w *newton) serveAfter(average func(from, to int)) {
 	w.mix = append(w.mix[:0], w.mixture()...)
 	w.forest.lasting.share(w.Head.Task)
 	w.serveAll(average)
 }
 
-// serveAll is serveAfter for the shares as they are.
+// serveAll is serveAfter with the present shares.
 func (w *newton) serveAll(average func(from, to int)) {
 	size, columns := w.bank.Blocks()*2*w.Options.BlockSize, w.Columns()
 	w.shareColumns()
@@ -39,8 +39,8 @@ func (w *newton) serveAll(average func(from, to int)) {
 	w.serveLeaves(w.mix)
 }
 
-// serveChanged is serve for the shares and averages as they are, where blocks and trees
-// have changed.
+// serveChanged is serve for the blocks and trees that have changed, with the present shares and
+// averages.
 func (w *newton) serveChanged() {
 	if w.changed.all {
 		w.serve()
@@ -60,7 +60,7 @@ func (w *newton) serveChanged() {
 // changes are what the steps of a mini-batch have changed.
 type changes struct {
 	blocks []int
-	all    bool // more than blocks and trees
+	all    bool // whether more than blocks and trees have changed
 }
 
 // shareColumns computes the shares of the columns of members and averages in the mixture.
@@ -112,13 +112,13 @@ func (w *newton) serveFirst() {
 	copy(w.candidateIntercept[k+own:], w.averageIntercept)
 }
 
-// servedTogether is the number of coefficients of a score whose averages are computed and
-// read together: those of many members and classes fit into a cache of 256 KiB. They are
-// whole panels, so that cores pack them beside each other.
+// servedTogether is the number of coefficients of a score whose averages are computed and read
+// together. Those of many members and classes fit into a cache of 256 KiB. It is a number of whole
+// panels, so that cores can pack them at the same time.
 const servedTogether = 3 * 2 * vec.Panel
 
-// servedPerCore is the number of coefficients that justify another core: they take about a
-// tenth of a millisecond.
+// servedPerCore is the number of coefficients that justify another core: to serve them takes about
+// a tenth of a millisecond.
 const servedPerCore = 1 << 16
 
 // servingCores returns the number of cores that the computation of that many coefficients justifies.
@@ -151,14 +151,14 @@ func (w *newton) averageAndServe() {
 }
 
 // servedRows is the number of rows after which the averages and the shares of the mixture change. A
-// mini-batch changes a block or two, and all of them would take as long to average and to mix as
-// the step. They change more often while the window grows, after a servedPart of it. Chosen by
-// trial.
+// mini-batch changes only a block or two, and to average and mix all blocks would take as long as
+// the step. While the window grows they change more often: after its rows divided by servedPart.
+// Chosen by trial.
 const servedRows, servedPart = 128, 16
 
-// servedEvery returns the number of mini-batches after which the averages and the shares of
-// the mixture change: a power of two while the window grows, so that they change in time when
-// the number does.
+// servedEvery returns the number of mini-batches after which the averages and the shares of the
+// mixture change. While the window grows it is a power of two, so that they do not change late when
+// this number grows.
 func (w *newton) servedEvery() int64 {
 	rows := servedRows
 	switch {

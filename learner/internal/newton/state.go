@@ -137,7 +137,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 }
 
-// loadGrams has w have the Gram matrices of a State, of which each has a triangle of values.
+// loadGrams sets the Gram matrices of w to those of a State, where each has a triangle of values.
 func (w *newton) loadGrams(s *state.Reader, rows, values []float64, triangle int) {
 	for i := range len(rows) / 2 {
 		r, visits := rows[2*i], rows[2*i+1]
@@ -146,8 +146,9 @@ func (w *newton) loadGrams(s *state.Reader, rows, values []float64, triangle int
 	}
 }
 
-// loadShares has predictions made with the shares of a State. One that has served after every
-// mini-batch has none: with a window that is not full, or of an earlier arithmetic.
+// loadShares lets predictions use the shares of a State. A State has none if they change with every
+// mini-batch: without a mixture, while the window is small, or in an earlier version of the
+// arithmetic.
 func (w *newton) loadShares(s *state.Reader) {
 	if w.servedEvery() == 1 || len(s.In) == 0 || s.In[0].Name != "members.shares" {
 		w.serve()

@@ -89,9 +89,10 @@ func (w *newton) stepScores(task int) {
 	}
 }
 
-// columnsOf returns the number of the first columns in whose scores panel r of the rows changes
-// with a step. In models with a mixture they are those of members that learn from some of its run
-// of rows: from a row that is too old for one, it never learns again.
+// columnsOf returns how many of the first columns of scores a step changes in panel r of the rows.
+// In a model with a mixture these end with the last member that learns from a row of the run that
+// the panel is in. The scores of later members are not needed: once a row is too old for a member,
+// the member never learns from it again.
 func (w *newton) columnsOf(r int) int {
 	if !w.Options.Lean {
 		return w.Head.Scores() * len(w.members)
@@ -103,12 +104,14 @@ func (w *newton) columnsOf(r int) int {
 // block, that one core takes at a time.
 const panelsPerTask, featuresPerTask = 8, 32
 
-// workPerCore is the number of multiply-adds of a step that justify another core: about 50
-// microseconds, which it takes to begin. While a window grows, it has begun for the step before. Scores are worth it from half of them
-// on, as the core computes those of other machines before.
+// workPerCore is the number of multiply-adds of a step that justify another core: they take about
+// 50 microseconds, as long as the core takes to begin. While a window grows, it has begun for the
+// step before. Half as many justify it for the scores of rows, because the core has just computed
+// those of other machines.
 const workPerCore = 1 << 21
 
-// workPerLeaf is the number of multiply-adds that a row takes in a tree, which finds its leaf.
+// workPerLeaf is the number of multiply-adds that take as long as a row in a tree, where its leaf
+// has to be found.
 const workPerLeaf = 64
 
 // stepCores returns the number of cores that a step in block b justifies.
@@ -151,7 +154,7 @@ func (w *newton) slope(b int) {
 }
 
 // sums computes the products of the features of block b with the step, in panels of
-// features.SumColumns lines. Where features are held, lengths does, panel by panel.
+// features.SumColumns lines. If features are held, lengths computes them instead, panel by panel.
 func (w *newton) sums(b int) {
 	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
 	lines := features.SumColumns(columns)
@@ -168,9 +171,9 @@ func (w *newton) sums(b int) {
 	}
 }
 
-// penalty returns the weight of half the squared coefficients of a member for a
-// window of some rows. The multiple of a member is right from gramRows on; with
-// fewer, the noise in the mean loss is larger, by the root of their number.
+// penalty returns the weight of half the squared coefficients of a member for a window of that many
+// rows. The multiple of a member is right from gramRows on. With fewer rows the penalty is larger,
+// by the root of gramRows/rows, because there is that much more noise in the mean loss.
 func (w *newton) penalty(m int, rows float64) float64 {
 	shortWindow := math.Sqrt(max(1, gramRows/rows))
 	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.mostBlocks(int(rows))*w.Options.BlockSize) / w.members[m].rho
@@ -196,8 +199,8 @@ const (
 // maxTotalLoss bounds the decayed loss of a member: no further sum overflows.
 const maxTotalLoss = 1e300
 
-// resetDiverged resets a member that has diverged, in its loss, its intercepts or the
-// coefficients given, which are those of a block.
+// resetDiverged resets each member that has diverged: in its loss, its intercepts, its leaves, or
+// coef, the coefficients of a block.
 func (w *newton) resetDiverged(coef []float64) {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
 	for m := range w.members {

@@ -46,8 +46,8 @@ type tracker struct {
 }
 
 const (
-	// trackerFeatures is the number of random features of a tracker, which the time
-	// to solve grows with the cube of. Chosen by trial.
+	// trackerFeatures is the number of random features of a tracker. The time to solve for its
+	// coefficients grows with the cube of this number. Chosen by trial.
 	trackerFeatures = 32
 
 	// trackerDecay is the factor of the losses so far for each row: whether trackers
@@ -72,8 +72,8 @@ func newTrackers(forgetting []float64, blockSize, scores, targets int) trackers 
 	return t
 }
 
-// added returns what the trackers add to coefficient i of the mixture for a score,
-// of which the last is the intercept, where features have norm 1.
+// added returns what the trackers add to coefficient i of the mixture for a score, for features of
+// norm 1. The last coefficient is the intercept.
 func (t *trackers) added(score, i int) float64 {
 	sum := 0.0
 	for m := range t.all {

@@ -14,12 +14,12 @@ type treeSolver struct {
 	workers []*treeWorker
 	panels  []panelScratch // of each member with leaves, and of each core
 
-	member                           int                    // of those with leaves, whose step is divided
+	member                           int                    // number, among those with leaves, of the member whose step is divided
 	step, coef, gradient, one, apply func(worker, task int) // a task of stepForest or divideStep
 }
 
-// treeWorker changes the trees for two scores of one member, or for the last one alone: the numbers
-// of the second are 0 then.
+// treeWorker changes the trees for two scores of one member. If it has only the last score, the
+// numbers of the second are 0.
 type treeWorker struct {
 	gradient, curvature, change []vec.Pair // of each row of the window, in whole panels
 	sums                        []vec.LeafSums
@@ -32,13 +32,14 @@ type treeWorker struct {
 // perWorker is the number of scores of a treeWorker.
 const perWorker = 2
 
-// stepForest changes the next trees, and those of pairs. All rows have the parabola that
-// majorises the loss where it is now: in it, a tree's Hessian is diagonal, and its minimum
+// stepForest changes the next trees, and those of pairs. The loss of each row is replaced by the
+// parabola that majorises it at the present score. For the leaves of one tree the Hessian of these
+// parabolas is diagonal, and the step to their minimum is
 //
 //	δ_ℓ = -(Σ g_i + nλ u_ℓ) / (Σ c_i + nλ), over the rows i of the leaf ℓ
 //
-// for the coefficients u = v·√((1-ρ)/R) of leaves of norm 1, whose penalty is R/(1-ρ)
-// times that of v. The shares of the rows are those of the step in random features.
+// for the coefficients u = v·√((1-ρ)/R) of leaves of norm 1, whose penalty is R/(1-ρ) times that of
+// v. The shares of the rows are those of the step in random features.
 func (w *newton) stepForest() {
 	l, k := &w.forest, w.Head.Scores()
 	if l.trees == nil || len(l.members) == 0 {
@@ -95,7 +96,7 @@ func (w *newton) divideStep() {
 	team.RunNear(runs, w.runsTogether(), s.apply)
 }
 
-// staleTrees marks the candidates of the next trees, and those of pairs, which have changed.
+// staleTrees marks the candidates of the trees that a step of count trees has changed as stale.
 func (w *newton) staleTrees(count int) {
 	l := &w.forest
 	if len(l.stale) != l.trees.Leaves() { // they have no candidates yet
@@ -109,7 +110,8 @@ func (w *newton) staleTrees(count int) {
 	}
 }
 
-// treeAt returns tree i of a step that changes count of them and those of pairs.
+// treeAt returns the number of tree i of a step: the first count of these are the next trees, and
+// the others those of pairs.
 func (w *newton) treeAt(i, count int) int {
 	if i < count {
 		return (w.forest.next + i) % w.Options.Forest
@@ -117,7 +119,7 @@ func (w *newton) treeAt(i, count int) int {
 	return w.Options.Forest + i - count
 }
 
-// prepare has memory for that many members with a number of scores each, on that many cores.
+// prepare makes room for that many members with that many scores each, on that many cores.
 func (s *treeSolver) prepare(members, scores, cores int) {
 	for len(s.workers) < members*vec.Panels(scores, perWorker) {
 		s.workers = append(s.workers, new(treeWorker))
@@ -127,7 +129,7 @@ func (s *treeSolver) prepare(members, scores, cores int) {
 	}
 }
 
-// workersOf returns those of member c of those with leaves.
+// workersOf returns the workers of member c of those with leaves.
 func (s *treeSolver) workersOf(c, scores int) []*treeWorker {
 	n := vec.Panels(scores, perWorker)
 	return s.workers[c*n : (c+1)*n]
@@ -145,8 +147,8 @@ func (w *newton) stepMember(c int) {
 	w.changeScores(c, workers, 0, w.window.rows)
 }
 
-// changeScores adds the changes of the workers to the scores of the rows [from, to), of those
-// that there are, in member c of those with leaves. from is the first row of a panel.
+// changeScores adds the changes of the workers to the scores of the rows [from, to) of the window,
+// as far as it has them, in member c of those with leaves. from is the first row of a panel.
 func (w *newton) changeScores(c int, workers []*treeWorker, from, to int) {
 	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], min(to, w.window.rows)
 	for j := range k {
@@ -160,7 +162,7 @@ func (w *newton) changeScores(c int, workers []*treeWorker, from, to int) {
 	}
 }
 
-// resize has memory for the rows of the window in the workers of a member.
+// resize makes room for the rows of the window in the workers of a member.
 func (w *newton) resize(workers []*treeWorker) {
 	rows := vec.Panels(w.window.rows, vec.Lanes) * vec.Lanes
 	for _, t := range workers {
@@ -172,9 +174,10 @@ func (w *newton) resize(workers []*treeWorker) {
 	}
 }
 
-// leafGradient computes the gradient and the curvature of the loss of member m in the scores
-// of the rows [from, to), of those that there are, and one worker for each score has them. They are
-// 0 where it learns nothing. from is the first row of a panel, and to the end of one.
+// leafGradient computes the gradient and the curvature of the loss of member m in the scores of the
+// rows [from, to) of the window, as far as it has them, and stores those of each score in the
+// worker of that score. Both are 0 for rows that the member does not learn from. from is the first
+// row of a panel, and to the end of one.
 func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, from, to int) {
 	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
 	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
@@ -211,7 +214,8 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, fro
 	}
 }
 
-// stepTrees changes the trees for the scores from the number j on of member c of those with leaves.
+// stepTrees computes the steps of the trees in the scores of t, which begin with score j, for
+// member c of those with leaves.
 func (w *newton) stepTrees(t *treeWorker, c, j int) {
 	l, n, count := &w.forest, w.window.rows, w.treesNow()
 	penalties := w.leafPenalties(c)
@@ -241,8 +245,8 @@ func (w *newton) stepTrees(t *treeWorker, c, j int) {
 	t.apply(last)
 }
 
-// changeCoefficients changes the coefficients of tree i of a step by those of all workers, whose
-// coefficients of a leaf are neighbours: one core changes them all.
+// changeCoefficients adds the steps of all workers to the coefficients of tree i of a step. One
+// core does so for all workers, because their coefficients of a leaf are next to each other.
 func (w *newton) changeCoefficients(i int) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
 	from, to := l.trees.Tree(w.treeAt(i, w.treesNow()))
@@ -255,8 +259,9 @@ func (w *newton) changeCoefficients(i int) {
 	}
 }
 
-// change adds the steps of the leaves from the number from on to the coefficients of the scores from
-// the number j on, of k, in member c of those with leaves.
+// change adds steps to the coefficients of consecutive leaves, the first of which is leaf from. The
+// steps are those of member c of those with leaves, for up to perWorker of its k scores, the first
+// of which is score j.
 func (l *leaves) change(steps []vec.Pair, c, j, from, k int) {
 	own, scores := len(l.members), min(perWorker, k-j)
 	for i := range steps {
@@ -267,7 +272,8 @@ func (l *leaves) change(steps []vec.Pair, c, j, from, k int) {
 	}
 }
 
-// stepLeaves computes the step of the leaves from the number from on whose sums t has.
+// stepLeaves computes the step of the leaves whose sums t has, the first of which is leaf from, in
+// the scores from j on of member c of those with leaves.
 func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
 	t.rest(len(t.sums))
@@ -290,13 +296,13 @@ func (t *treeWorker) begin(n int) {
 	clear(t.change)
 }
 
-// rest makes the step in that many leaves 0.
+// rest sets the step of a tree with that many leaves to 0.
 func (t *treeWorker) rest(leaves int) {
 	t.step = state.Extend(t.step[:0], leaves)
 	clear(t.step)
 }
 
-// apply adds the step in a tree to the rows, of which leaf has the leaves.
+// apply adds the step in a tree to the changes of the rows. leaf has the leaf of each row.
 func (t *treeWorker) apply(leaf []uint16) {
 	for i, at := range leaf {
 		step, change := &t.step[at], &t.change[i]
@@ -305,15 +311,15 @@ func (t *treeWorker) apply(leaf []uint16) {
 	}
 }
 
-// sum computes the sums of the leaves of a tree. The rows have changed by the step in the
-// tree before, of which last has the leaves.
+// sum computes the sums of the leaves of a tree. Before, it adds the step in the previous tree, of
+// which last has the leaves, to the changes of the rows.
 func (t *treeWorker) sum(leaf, last []uint16, leaves int) {
 	t.sums = state.Extend(t.sums[:0], leaves)
 	clear(t.sums)
 	vec.SumLeaves(t.sums, leaf, last, t.step, t.change, t.gradient, t.curvature)
 }
 
-// majorantFloor keeps the parabolas above the loss of rows that are all but certain. That of
-// vec.MajorantLines is about the one of Jaakkola and Jordan (2000), tanh(u/2)/2u at the logarithm u
-// of the odds, times 2 if all of several scores change. Chosen by trial.
+// majorantFloor keeps the parabolas above the loss of rows that are all but certain. The parabola
+// of vec.MajorantLines is about that of Jaakkola and Jordan (2000), with the curvature tanh(u/2)/2u
+// for the log odds u, times 2 if all of several scores change. Chosen by trial.
 const majorantFloor = 0.02

@@ -2,10 +2,10 @@ package newton
 
 import "math"
 
-// trials are the rows of the window at which a forest on trial is discarded, unless the best
-// member with leaves has less than a share of the loss of the best without. At the first one
-// leaves have been learned from too few rows for more than the clear cases. Chosen by trial:
-// docs/forest.md has the losses of sets at both.
+// trials are the numbers of rows in the window at which a forest on trial is discarded, unless the
+// loss of the best member with leaves is less than a share of that of the best without. At the
+// first one, leaves have learned from too few rows for more than the clear cases. Chosen by trial:
+// docs/forest.md has the losses of data sets at both.
 var trials = []trial{{4096, 1.02}, {8000, 0.99}}
 
 type trial struct {
@@ -18,13 +18,13 @@ type trial struct {
 // forestEnsemble, the errors are the same.
 var trialEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}, {0.3, 1024, 1}}
 
-// trialScores is the maximum of scores of a forest on trial: its memory and its time are in
-// proportion to them. Chosen by trial.
+// trialScores is the maximum number of scores of a model with a forest on trial: the memory and the
+// time that a forest takes are in proportion to it. Chosen by trial.
 const trialScores = 10
 
-// judge discards a forest on trial that does not pay, with the mini-batch that brings the
-// window, which had some rows before it, to those of a trial. Trees that grow again have trials
-// of their own, see regrow.
+// judge discards a forest on trial that does not pay, if the last mini-batch has brought the rows
+// of the window from before to those of a trial. Trees that grow again have trials of their own:
+// see regrow.
 func (w *newton) judge(before int) {
 	if !w.Options.ForestTrial || w.forest.trees == nil || w.regrows() {
 		return
@@ -38,8 +38,8 @@ func (w *newton) judge(before int) {
 	}
 }
 
-// pays reports whether the best member with leaves has less than a share of the loss of the
-// best of the others, in the sum of the targets.
+// pays reports whether the loss of the best member with leaves is less than a share of that of the
+// best of the others, summed over the targets.
 func (w *newton) pays(loss []float64, share float64) bool {
 	n, e := w.Head.Parts(), len(w.members)
 	with, without := 0.0, 0.0
@@ -69,8 +69,8 @@ func (w *newton) discardForest() {
 	w.forest = w.newLeaves() // trees without members as well
 }
 
-// discardedWithoutLeaves returns what newton.discarded is if members with leaves are left out: the
-// others are numbered among themselves.
+// discardedWithoutLeaves returns the value of newton.discarded for the members without leaves
+// alone, which are then numbered among themselves.
 func (w *newton) discardedWithoutLeaves() int64 {
 	discarded, at := w.discarded&keepsAll, 0
 	for m, who := range trialEnsemble {
@@ -82,18 +82,18 @@ func (w *newton) discardedWithoutLeaves() int64 {
 	return discarded
 }
 
-// withoutForest makes w, which has nothing yet, one of members without leaves.
+// withoutForest removes the members with leaves from w, which has learned nothing yet.
 func (w *newton) withoutForest() {
 	w.plan = w.plan.of(w.withoutLeaves())
 	w.replanned()
 }
 
-// withoutLeaves returns of each member whether it has no leaves.
+// withoutLeaves reports for each member whether it has no leaves.
 func (w *newton) withoutLeaves() []bool {
 	return w.which(func(who member) bool { return who.rho == 1 })
 }
 
-// which returns of each member whether it is one of a kind.
+// which reports for each member whether it satisfies the predicate of.
 func (w *newton) which(of func(member) bool) []bool {
 	stays := make([]bool, len(w.members))
 	for m, who := range w.members {

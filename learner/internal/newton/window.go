@@ -84,8 +84,9 @@ func (w *newton) push(p *engine.Minibatch) {
 	}
 }
 
-// lengthened returns v with n more numbers, which are undefined. It has room for twice as many,
-// but not for more than most unless it needs it: append would copy them twice as often.
+// lengthened returns v with n more numbers, which are undefined. If it needs more memory, it takes
+// twice as much, but not for more than most numbers unless they are needed: append would copy them
+// twice as often.
 func lengthened[T any](v []T, n, most int) []T {
 	if size := len(v) + n; cap(v) < size {
 		v = slices.Grow(v, max(size, min(2*size, most))-len(v))
@@ -118,7 +119,8 @@ func (v *window) weight(n int) float64 {
 	return sum
 }
 
-// last yields the one or two runs of the ring that the last rows are, at most n of them.
+// last yields the one or two ranges [from, to) of the ring that hold the last n rows, or all rows
+// if there are fewer.
 func (v *window) last(n int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		left := min(n, v.rows)
