@@ -23,10 +23,10 @@ const (
 	// for features of norm 1 (Li and Póczos 2016, equation 9).
 	featureVariance = 2
 
-	// defaultCap is that of Cap. Chosen by trial, see docs/constants.md.
+	// defaultCap is the default of CDSG.Cap. Chosen by trial, see docs/constants.md.
 	defaultCap = 2
 
-	// tolerance is for the rounding of step sizes that are equal.
+	// tolerance allows for the rounding of step sizes that are equal.
 	tolerance = 1e-9
 )
 
@@ -59,11 +59,11 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 	return k, k + 1, rate
 }
 
-// steepest is the rule for Newton steps, for which equation 9 is no bound. The descent
-// that a new block allows differs from that of the steepest existing one by a few percent
-// and either way, so some steps are in that block (Nutini et al. 2015): every other one
-// where it may be longer than in a new block, up to a whole Newton step, because the
-// curvature is less than its bound, and otherwise every fourth.
+// steepest is the rule for Newton steps, for which equation 9 is no bound. The descent that a new
+// block allows and that of the steepest existing block differ by only a few percent, in either
+// direction. So some steps are in that block (Nutini et al. 2015): every other one if a step there
+// may be longer than in a new block, up to a whole Newton step, because the curvature is less than
+// its bound; otherwise every fourth.
 func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
 	rate = max(s.Rate, min(cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
 	interval := int64(4)
@@ -108,9 +108,8 @@ func longestStep(trace, mean []float64, rate, noise float64) float64 {
 	return max(0, (c+math.Sqrt(d))/a)
 }
 
-// sloped sets dst to the longest step in each block after which its coefficients have
-// no greater norm than they and those of a new block, of a step of s.Rate, would have
-// together.
+// sloped sets dst to the longest step in each block that does not make the norm of its coefficients
+// greater than they would be together with those of a new block, after a step of s.Rate there.
 func (c CDSG) sloped(dst []float64, s *Situation) {
 	products, squares := s.Slopes()
 	mean := 0.0

@@ -4,9 +4,9 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
-// ChoiceRows is the number of recent rows on which the losses of the iterate and of its
-// average are compared, to choose the one that predicts. The average is better while the stream is stationary, and much worse
-// after a change. Chosen by trial, see docs/constants.md.
+// ChoiceRows is the number of recent rows on which the losses of the iterate and of its average are
+// compared, to choose the one that predicts. The average is better while the stream is stationary,
+// and much worse after a change. Chosen by trial, see docs/constants.md.
 const ChoiceRows = 2000
 
 // choice keeps the differences of the losses of the iterate and of the average.

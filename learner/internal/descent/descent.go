@@ -37,7 +37,7 @@ type Engine struct {
 
 	servedCoef []float32 // scratch
 	slope      []float64 // in the blocks of the step, features × scores
-	mean       []float64 // of residue's rows
+	mean       []float64 // of the rows of step.Residuals
 	norms      []float64
 }
 
@@ -162,12 +162,12 @@ const (
 	// maxShrink is the largest part of all coefficients that a step may take away.
 	maxShrink = 0.5
 
-	// forgetFactor is the factor of what was learned before a drift that is to be
-	// forgotten. Chosen by trial, see docs/constants.md.
+	// forgetFactor multiplies what was learned before a drift if the reaction is to forget. Chosen
+	// by trial, see docs/constants.md.
 	forgetFactor = 0.5
 
-	// ceilingMargin is for the error of the largest eigenvalue, which is that of a
-	// sample. Chosen by trial, see docs/constants.md.
+	// ceilingMargin allows for the error of the largest eigenvalue, which is that of a sample.
+	// Chosen by trial, see docs/constants.md.
 	ceilingMargin = 1.05
 )
 
@@ -186,8 +186,8 @@ func (d *Engine) React(r engine.Reaction) {
 	d.Coef.serve(d.candidateCoef)
 }
 
-// maxBlocks returns the number of blocks from which on the model does not grow: those that
-// it has, if a new class has made them larger than the memory for them.
+// maxBlocks returns the number of blocks from which on the model does not grow. If a new class has
+// made its blocks larger than the memory for them, that is the number that it has.
 func (d *Engine) maxBlocks() int {
 	return max(d.Bank.Blocks(), d.Options.BlocksWithin(features.FeatureBytes(d.Fit.Kernel, d.Dim), d.Head.Scores()))
 }
@@ -209,7 +209,7 @@ func (d *Engine) ceiling() float64 {
 	return c
 }
 
-// schedule returns that of the step size.
+// schedule returns the schedule of the step size.
 func (d *Engine) schedule() StepSize {
 	if d.stepSize != nil {
 		return *d.stepSize
@@ -286,9 +286,9 @@ func (d *Engine) averagedSquares(p *engine.Minibatch) (squares float64) {
 	return squares
 }
 
-// gradient returns the gradient of the weighted mean loss in the scores of each row
-// of p, and the weighted mean of its squares; nil if all weights are 0 or the gradient
-// is. It also sets what a direction needs to know of the mini-batch.
+// gradient returns the gradient of the weighted mean loss in the scores of each row of p, and the
+// weighted mean of its squares. It returns nil if all weights are 0, or the gradient is. It also
+// sets what a direction needs to know of the mini-batch.
 func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 	k := d.Head.Scores()
 	total := 0.0

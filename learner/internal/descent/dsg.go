@@ -22,8 +22,8 @@ func (DSG) Choose(s *Situation) (from, to int, rate float64) {
 // anyBlock stands for an existing block that is drawn at random.
 const anyBlock = -1
 
-// atCap returns the step of a model that may not grow any further: what is configured,
-// and otherwise one in the given block.
+// atCap returns the step of a model that may not grow any further: the configured one or, by
+// default, a step in the given block.
 func (s *Situation) atCap(block int, rate float64) (from, to int, _ float64) {
 	switch s.AtCap {
 	case capAll:
@@ -37,7 +37,8 @@ func (s *Situation) atCap(block int, rate float64) (from, to int, _ float64) {
 	return block, block + 1, rate
 }
 
-// random draws an existing block. The purpose of the key is part of the format.
+// random draws an existing block. The purpose of the key, "udsg", is part of the format: it decides
+// which blocks are drawn.
 func (s *Situation) random() int {
 	return int(rand.NewChaCha8(vec.Key("udsg", s.Seed, uint64(s.Step))).Uint64() % uint64(s.Blocks))
 }

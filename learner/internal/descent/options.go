@@ -55,8 +55,8 @@ func sizes(direction string) engine.Sizes {
 	return smallSizes
 }
 
-// effective fills in the options that depend on the rule and the direction. What was the
-// only choice of earlier versions stays "": options are hashed into model logs.
+// effective fills in the options that depend on the rule and the direction. A choice that was the
+// only one in earlier versions is still "", because options are hashed into model logs.
 func effective(r Rule, o engine.Options) engine.Options {
 	_, grows := r.(DSG)
 	switch grows = grows && o.Direction == precondName; {
@@ -71,7 +71,7 @@ func effective(r Rule, o engine.Options) engine.Options {
 	return o
 }
 
-// minMemory is the least bound of the memory of the features, in bytes.
+// minMemory is the least value of Options.Memory, in bytes.
 const minMemory = 1 << 20
 
 // check returns an error if the options do not suit the rule.

@@ -31,10 +31,11 @@ const (
 	// do not see the steps in the others. Chosen by trial, see docs/constants.md.
 	precondRate = 0.5
 
-	// The damping doubles at a mini-batch after which the running mean of the squared
-	// gradients, over about recentBatches, exceeds that of the average by growthAlarm,
-	// and otherwise falls to 1. A change of the stream is no reason: the average follows
-	// it more slowly than the iterate. Chosen by trial.
+	// The damping is multiplied by dampingGrowth at a mini-batch after which the running mean of
+	// the squared gradients of the iterate, over about recentBatches, exceeds that of the average
+	// by the factor growthAlarm. Otherwise it falls towards 1, by dampingDecay. A change of the
+	// stream does not raise it, because the average follows a change more slowly than the iterate.
+	// Chosen by trial.
 	maxDamping    = 1e6
 	dampingGrowth = 2
 	dampingDecay  = 0.9

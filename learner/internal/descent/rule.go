@@ -7,9 +7,9 @@ import (
 // A Rule decides which blocks a step changes, and the step size. It is what
 // distinguishes the algorithms of stochastic descent.
 type Rule interface {
-	// Choose returns the range [from, to) of the blocks that a step changes, and the
-	// step size. If the range is empty, there is no step. If to is Blocks+1, the last block is new.
-	// The blocks share the step: in each it is the step size divided by their number.
+	// Choose returns the range [from, to) of the blocks that a step changes, and the step size. If
+	// the range is empty, there is no step. If to is Blocks+1, the last block is new. The blocks
+	// share the step: in each it is the step size divided by their number.
 	Choose(s *Situation) (from, to int, rate float64)
 
 	// String returns the name of the rule, and Help describes it in a line.

@@ -26,9 +26,8 @@ func NewStepSize(smoothness, top float64, minibatch, blockSize int, lambda float
 	return StepSize{First: 1 / (smoothness * (top + noise)), Lambda: lambda, Rough: rough}
 }
 
-// Rate returns γ_t = γ₀/(1+γ₀λt) for step t, counted from 1, which tends to θ/t with
-// θ = 1/λ.
-// For a loss with corners it is γ₀/√(1+t/30).
+// Rate returns γ_t = γ₀/(1+γ₀λt) for step t, counted from 1, which tends to θ/t with θ = 1/λ. For a
+// loss with corners it is γ₀/√(1+t/30).
 func (s StepSize) Rate(t int64) float64 {
 	if s.Rough {
 		return s.First / Cooling(t)

@@ -1,8 +1,8 @@
 package descent
 
-// UDSG adds a block at New of New+Old steps, and takes a step in an existing one, drawn
-// at random, at the others and from the maximum number of blocks on (Li and Póczos
-// 2016, algorithm 3).
+// UDSG adds a block in New of every New+Old steps. In the others, and in all steps once the model
+// has its maximum number of blocks, it takes a step in an existing block, drawn at random (Li and
+// Póczos 2016, algorithm 3).
 type UDSG struct{ New, Old int64 }
 
 func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
