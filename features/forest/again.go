@@ -10,8 +10,8 @@ type packedWorker struct {
 	*packed
 	kinds   int
 	rng     rand.ChaCha8
-	numbers []uint16 // of the rows of the node's subtree, in place
-	own     []uint64 // and their words
+	numbers []uint16 // of the rows, partitioned in place: each open node has a range of them
+	own     []uint64 // words of these rows, in the same order
 	moved   []uint16
 	away    []uint64
 	at      []uint16 // ranks of the node's rows in a column
@@ -24,7 +24,7 @@ type packedWorker struct {
 	bins    bins
 	rare    []words // of each column of two values: see rarer.sum
 	rareOf  []int32
-	summed  bool // for the node
+	summed  bool // whether rare and rareOf are those of the node
 
 	constant set // columns of which the node's rows are known to have one value
 	inherit  []set
@@ -101,7 +101,7 @@ func (w *packedWorker) push(o openSums) {
 	copy(w.inherit[at], w.constant)
 }
 
-// partition moves the rows of a node that go right after the others.
+// partition reorders the rows of a node, so that those that go right follow the others.
 func (w *packedWorker) partition(o open, c *division) {
 	ranks, numbers, own := w.ranks[c.column], w.numbers[o.from:o.to], w.own[int(o.from)*w.used:int(o.to)*w.used]
 	left, right := 0, 0
@@ -119,7 +119,7 @@ func (w *packedWorker) partition(o open, c *division) {
 	copy(own[left*w.used:], w.away[:right*w.used])
 }
 
-// draw returns the column of draw i, and whether the node did not have it yet.
+// draw returns the column of draw i, and whether the node has drawn it for the first time.
 func (w *packedWorker) draw(i int) (column int32, first bool) {
 	if w.drawer.prefer != nil {
 		return w.drawer.preferred(float64(w.rng.Uint64()>>11) * 0x1p-53)

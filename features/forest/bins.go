@@ -2,16 +2,18 @@ package forest
 
 import "math/bits"
 
-// bins are the sums of the rows of a node by the number of thresholds that they are not above,
-// which is at most packedDraws.
+// bins are the sums of the rows of a node, indexed by the number of thresholds that a row is not
+// above. This number is at most packedDraws.
 type bins [8]words
 
 const (
-	// eachLane times a rank has it in each of four lanes, of which laneTops are the highest bits.
+	// A word has four lanes of 16 bits. eachLane times a rank has the rank in each lane, and
+	// laneTops are the highest bits of the lanes.
 	eachLane, laneTops = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
 )
 
-// fill sets b from the ranks of rows and from their words, of which each has used.
+// fill sets b from the ranks of some rows in a column and the words of these rows, of which each
+// row has used.
 func (b *bins) fill(ranks []uint16, rows []uint64, used int, thresholds *[packedDraws]uint16) {
 	lanes := uint64(laneTops)
 	for i, t := range thresholds {

@@ -2,22 +2,23 @@ package forest
 
 import "math"
 
-// category is a run of columns of indicators, of which a row of the sample has at most one:
-// the values of a category, such as a one-hot encoding makes of it.
+// category is a run of neighbouring indicator columns of which at most one is set in each row of
+// the sample: the values of a category, as in a one-hot encoding.
 type category struct {
 	columns    []int32   // of the values
-	thresholds []float32 // of the columns: the indicator is set above
+	thresholds []float32 // of the columns; an indicator is set if it is above its threshold
 	of         []int32   // value of each row of the sample; len(columns) for none of them
 	occurring  int       // number of values that the rows have
 }
 
-// values returns the number of values, with that of rows that have no indicator.
+// values returns the number of values, including one for the rows that have no indicator set.
 func (c *category) values() int { return len(c.columns) + 1 }
 
-// leastIndicators is the number of columns of a category, or more: yes and no are no run.
+// leastIndicators is the least number of columns of a category. Two columns, such as one for yes
+// and one for no, do not count as one.
 const leastIndicators = 3
 
-// categories returns those of the rows of s.
+// categories returns the categories among the columns of s, as they appear in some rows.
 func (s *Sample) categories(rows []int) []category {
 	var all []category
 	for j := 0; j < s.Dim; {
@@ -43,8 +44,8 @@ func (s *Sample) categories(rows []int) []category {
 	return all
 }
 
-// extends reports whether column j continues the run c, and has it do so. A column without a
-// second value says nothing of the rows.
+// extends reports whether the run c continues with column j, which it then appends. A column with
+// a single value tells nothing about the rows: the run continues without it.
 func (s *Sample) extends(c *category, j int, rows []int) bool {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, i := range rows {
@@ -73,8 +74,8 @@ func (s *Sample) extends(c *category, j int, rows []int) bool {
 // cells returns the tree whose leaves are the pairs of a value of a and one of b.
 func cells(a, b *category) []node {
 	nodes, leaves := make([]node, 1), int32(0)
-	// chain asks for one value after the other, from the node at on. Leaves count from left to
-	// right.
+	// chain adds splits that test one value of c after the other, beginning at the node at.
+	// Leaves count from left to right.
 	var chain func(at int32, c *category, value int, then func(at int32))
 	chain = func(at int32, c *category, value int, then func(at int32)) {
 		if value == len(c.columns) {

@@ -1,6 +1,6 @@
 package forest
 
-// division is a split of a node: rows of a rank above at go right.
+// division is a split of a node: rows whose rank in the column is above at go right.
 type division struct {
 	column int32
 	at     uint16
@@ -9,7 +9,8 @@ type division struct {
 	purity float64
 }
 
-// split returns the best of the random divisions of a node. It has no rows if there is none.
+// split returns the best of the random divisions of a node. If there is none, the result has no
+// rows.
 func (w *packedWorker) split(o *openSums) (best division) {
 	n := int(o.to - o.from)
 	if n < 2*minLeafRows {
@@ -34,8 +35,8 @@ func (w *packedWorker) split(o *openSums) (best division) {
 	return best
 }
 
-// compareSome takes the best of the divisions of a node by some columns, in a random order. It
-// returns whether one of them leaves enough rows on either side.
+// compareSome replaces best by the best division of a node by some columns, in a random order, if
+// that is better. It reports whether any division left enough rows on both sides.
 func (w *packedWorker) compareSome(o *openSums, best *division) (valid bool) {
 	wanted, draws := w.drawer.node()
 	for i := 0; i < draws && wanted > 0; i++ {
@@ -48,8 +49,8 @@ func (w *packedWorker) compareSome(o *openSums, best *division) (valid bool) {
 	return valid
 }
 
-// compare takes divisions of a node by a column if they are better than the best one. It returns
-// whether one of them leaves enough rows on either side.
+// compare replaces best by better divisions of a node by one column. It reports whether any
+// division left enough rows on both sides.
 func (w *packedWorker) compare(o *openSums, column int32, best *division) (valid bool) {
 	numbers, ranks := w.numbers[o.from:o.to], w.ranks[column]
 	own := w.own[int(o.from)*w.used : int(o.to)*w.used]
@@ -113,8 +114,8 @@ func (w *packedWorker) low(o *openSums, column int32) (sum words, n int) {
 	return sum, len(numbers) - int(w.rareOf[column])
 }
 
-// thresholds returns ranks from low to below high, in their order: all of them, if there are few,
-// and otherwise random ones.
+// thresholds returns ranks in [low, high), in increasing order: all of them if there are at most
+// packedDraws, with the last one repeated, and otherwise random ones.
 func (w *packedWorker) thresholds(low, high uint16) (t [packedDraws]uint16) {
 	span := high - low
 	if span <= packedDraws {
@@ -135,8 +136,8 @@ func (w *packedWorker) thresholds(low, high uint16) (t [packedDraws]uint16) {
 	return t
 }
 
-// judge takes a division of n rows if it is better than the best one. It returns whether it leaves
-// enough rows on either side.
+// judge replaces best by a division of n rows if that is better. It reports whether the division
+// leaves enough rows on both sides.
 func (w *packedWorker) judge(sum *words, n int, column int32, at uint16, best *division) bool {
 	w.read(&w.left, sum)
 	kept := w.left.kept

@@ -29,7 +29,7 @@ func (f *Forest) Encode() (columns []byte, thresholds []float32) {
 	return columns, thresholds
 }
 
-// maxTreeLeaves is the number of leaves of a tree, or fewer.
+// maxTreeLeaves is the largest number of leaves of a tree.
 const maxTreeLeaves = 1 << 16
 
 // Decode returns the forest that Encode wrote, for rows of dim values. The arguments may

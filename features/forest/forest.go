@@ -16,8 +16,8 @@ type Forest struct {
 	first []int32 // number of the first leaf of each tree, and of all leaves
 }
 
-// node is a split or a leaf. A leaf is its own child, so that rows of a tree can go on
-// together until the last one has arrived.
+// node is a split or a leaf. A leaf is its own child, so that several rows can descend together
+// until the last one has arrived.
 type node struct {
 	threshold float32 // a row goes right if it is above; +Inf in a leaf
 	column    int32
@@ -61,8 +61,8 @@ func (f *Forest) LeafOf(dst []int32, x []float32, from, to int) {
 	}
 }
 
-// descend sets dst to the leaf of each row of x below a node. Four rows go together:
-// each waits for the memory of its next node, and there are no branches to predict.
+// descend sets dst to the leaf of each row of x below a node. Four rows descend together, so that
+// they wait for memory at the same time, and there are no branches to predict.
 func (f *Forest) descend(dst []int32, x []float32, root int32) {
 	d, nodes := f.dim, f.nodes
 	i := 0
@@ -98,9 +98,9 @@ func (n *node) next(x []float32) int32 {
 	return n.left + right
 }
 
-// Sum adds to dst, rows × scores, the coefficients of the leaves of each row of x: coef
-// has a row of scores for each leaf. Those of a score are summed in the order of the
-// trees, whatever the other scores are.
+// Sum adds to dst, rows × scores, the coefficients of the leaves of each row of x: coef has a row
+// of scores for each leaf. The coefficients of a score are summed in the order of the trees,
+// whatever the other scores are.
 func (f *Forest) Sum(dst []float64, x []float32, coef []float32, scores int) {
 	n := len(x) / f.dim
 	if len(x) != n*f.dim || len(dst) != n*scores || len(coef) != f.Leaves()*scores {
@@ -122,8 +122,8 @@ func (f *Forest) Sum(dst []float64, x []float32, coef []float32, scores int) {
 	}
 }
 
-// Add adds to dst, rows × scores, the coefficients of the leaves that Leaf found, as Sum
-// does to numbers that are 0.
+// Add adds to dst, rows × scores, the coefficients of the leaves that Leaf found. If dst is 0, the
+// result has the bits of Sum.
 func (f *Forest) Add(dst []float64, leaves []int32, coef []float32, scores int) {
 	n := len(leaves) / max(1, len(f.roots))
 	if len(leaves) != n*len(f.roots) || len(dst) != n*scores || len(coef) != f.Leaves()*scores {
@@ -149,7 +149,7 @@ func addLeaves(sums []float64, leaves []int32, coef []float32, scores int) {
 // the cache.
 const sumRows = 64
 
-// leaf returns a node that is a leaf, for the place at.
+// leafNode returns a leaf with a number, for the place at among the nodes.
 func leafNode(at, number int32) node {
 	return node{threshold: float32(math.Inf(1)), left: at, leaf: number}
 }

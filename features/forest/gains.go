@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
-// Gains returns how much each column matters for the targets of the rows of s from a row on, in
-// the trees: how much the splits in the column lower the squared error of the sums in their two
-// children, beyond what a split by chance would, or 0. The trees must not have grown from these
-// rows, for which their splits would be too good. leaves returns the leaf of each row of s in a
-// tree, counted in it.
+// Gains returns how much each column matters for the targets of the rows of s from row from on. The
+// gain of a split is how much it lowers the squared error, as its two children predict their means,
+// beyond what a split by chance would. The gain of a column is the sum over its splits in all
+// trees, or 0 if that is negative. The trees must not have grown from these rows, for which their
+// splits would be too good.
+//
+// leaves returns the leaf of each row of s in a tree, counted from the first leaf of this tree.
 func (f *Forest) Gains(s Sample, from int, leaves func(tree int) []uint16) []float64 {
 	gains, g := make([]float64, s.Dim), newGainer(&s, from)
 	for t, root := range f.roots {
@@ -70,7 +72,8 @@ func newGainer(s *Sample, from int) *gainer {
 }
 
 // sum computes the sums of the nodes of a tree, given its root and its first leaf, each in the
-// order of its rows. As leaves count from left to right, those of a row tell its way.
+// order of its rows. Leaves count from left to right, so that the number of its leaf determines the
+// path of a row.
 func (g *gainer) sum(nodes []node, root, first int32, leaves []uint16) {
 	g.sums, g.low = slices.Grow(g.sums[:0], len(nodes))[:len(nodes)], slices.Grow(g.low[:0], len(nodes))[:len(nodes)]
 	clear(g.sums)
@@ -108,7 +111,7 @@ func (g *gainer) sum(nodes []node, root, first int32, leaves []uint16) {
 	}
 }
 
-// moments returns those of some rows.
+// moments returns the moments of some rows.
 func (g *gainer) moments(rows []int32) (m moments) {
 	clear(g.of)
 	for _, r := range rows {
@@ -136,10 +139,10 @@ func (g *gainer) moments(rows []int32) (m moments) {
 	return m
 }
 
-// moments are those of the rows of a node.
+// moments are the weight, the weighted sum of squares and the purity of the rows of a node.
 type moments struct{ weight, squares, purity float64 }
 
-// kinds returns the number of targets of a row: of classes, one for each.
+// kinds returns the number of targets of a row. Each class counts as a target.
 func (s *Sample) kinds() int {
 	if s.Classes > 0 {
 		return s.Classes
@@ -152,12 +155,13 @@ const (
 	// docs/forest.md.
 	alikeShare = 0.1
 
-	// preferredSplits are compared at a node if some columns are preferred: fewer than of columns
-	// that are drawn alike. Chosen by trial: docs/forest.md.
+	// preferredSplits is the number of splits that are compared at a node if some columns are
+	// preferred. It is lower than for columns that are all drawn alike. Chosen by trial:
+	// docs/forest.md.
 	preferredSplits = 16
 
-	// drawsPerSplit bounds the draws for each of them, of which some repeat others or have a column
-	// that does not divide the rows.
+	// drawsPerSplit bounds the number of draws for each of these splits. Some draws repeat a
+	// column, and some have a column that does not divide the rows.
 	drawsPerSplit = 4
 )
 
@@ -168,8 +172,8 @@ type preferences struct {
 	splits     int       // compared at a node
 }
 
-// newPreferences returns those in proportion to gains, but for alikeShare; nil without any gain.
-// Without a number of splits they have preferredSplits.
+// newPreferences returns preferences in proportion to gains, except for alikeShare, or nil if there
+// is no gain. splits is the number of splits to compare at a node; 0 stands for preferredSplits.
 func newPreferences(gains []float64, splits int) *preferences {
 	total := 0.0
 	for _, g := range gains {
@@ -194,11 +198,12 @@ func newPreferences(gains []float64, splits int) *preferences {
 	return p
 }
 
-// guided is the number of parts of a guide for each column, or more: a search then takes a step or
+// guided is the least number of parts of a guide for each column. With it, a search takes a step or
 // two.
 const guided = 2
 
-// draw returns the first column with a cumulative probability of at least u, a uniform number in [0, 1).
+// draw returns the first column with a cumulative probability of at least u, a uniform number in
+// [0, 1).
 func (p *preferences) draw(u float64) int32 {
 	at := int(p.guide[int(u*float64(len(p.guide)))])
 	for at < len(p.cumulative)-1 && p.cumulative[at] < u {
@@ -222,15 +227,15 @@ func newDrawer(columns int, prefer *preferences) drawer {
 	return d
 }
 
-// begin begins a tree.
+// begin prepares d for a tree.
 func (d *drawer) begin() {
 	for j := range d.order {
 		d.order[j] = int32(j)
 	}
 }
 
-// node begins a node. It returns how many columns with a valid split are wanted, and how many
-// draws there are at most.
+// node prepares d for a node. It returns how many columns with a valid split are wanted, and the
+// largest number of draws.
 func (d *drawer) node() (wanted, draws int) {
 	clear(d.drawn)
 	wanted = (len(d.order) + 1) / 2
@@ -247,7 +252,7 @@ func (d *drawer) alike(i, j int) int32 {
 	return d.order[i]
 }
 
-// preferred returns a column for u, and whether the node did not have it yet.
+// preferred returns a column for u, and whether the node has drawn it for the first time.
 func (d *drawer) preferred(u float64) (column int32, first bool) {
 	column = d.prefer.draw(u)
 	first = !d.drawn.has(column)

@@ -22,7 +22,7 @@ type Sample struct {
 	Thresholds int
 
 	// Gains is nil, or how much each column matters, see Forest.Gains: columns that matter more are
-	// drawn more often. Fewer columns then do at a node.
+	// drawn more often, and fewer columns are compared at a node.
 	Gains []float64
 
 	// Splits is the number of columns that are compared at a node with Gains: 0 for
@@ -33,7 +33,7 @@ type Sample struct {
 	Shared *Shared
 }
 
-// minLeafRows is the number of rows of the sample in a leaf, or more. Chosen by trial,
+// minLeafRows is the least number of rows of the sample in a leaf. Chosen by trial,
 // see docs/constants.md.
 const minLeafRows = 3
 
@@ -44,11 +44,13 @@ const (
 	maxRounds  = 4   // in which none of the thresholds leaves enough rows
 )
 
-// Grow returns a forest of that many trees, each of all rows of s. At a node it draws
-// columns without replacement and uniform thresholds in each, until there are ⌈Dim/2⌉
-// columns with one that leaves minLeafRows on either side, with Gains at most Splits;
-// of these splits it takes the one with the largest fall of the variance of the targets, or of Gini's impurity of classes. It is a pure function
-// of the sample and the seed. Rows without weight do not count.
+// Grow returns a forest of that many trees, each of which grows from all rows of s. It is a pure
+// function of the sample and the seed. Rows without weight do not count.
+//
+// At a node it draws columns without replacement, and uniform thresholds in each, until ⌈Dim/2⌉
+// columns, but at most maxSplits, have a threshold that leaves minLeafRows on both sides. With
+// Gains, Splits columns suffice. Of these splits it takes the one that lowers the variance of the
+// targets, or the Gini impurity of classes, the most.
 func Grow(s Sample, trees int, seed uint64) *Forest {
 	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
 	g := newGrowth(s)
@@ -134,7 +136,7 @@ type growth struct {
 	draws   int // thresholds in a column at a node
 	prefer  *preferences
 
-	low, high []key       // value of the rows in each column
+	low, high []key       // smallest and largest value of the rows in each column
 	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
@@ -222,8 +224,7 @@ func (g *growth) worker() *worker {
 	}
 }
 
-// tree returns the nodes of one tree. The order of its random numbers is that of its
-// nodes, from left to right.
+// tree returns the nodes of one tree. It draws its random numbers node by node, in preorder.
 func (w *worker) tree(key [32]byte) []node {
 	w.rng.Seed(key)
 	w.rows = append(w.rows[:0], w.growth.rows...)
@@ -263,8 +264,8 @@ func (w *worker) push(o open) {
 	copy(w.inherit[at], w.constant)
 }
 
-// below returns a number from 0 to n-1: of 2^64 words, all but a few in n are equally
-// likely to lead to each.
+// below returns a number from 0 to n-1. The numbers are not quite equally likely: the counts of
+// 64-bit words that lead to two of them may differ by one.
 func (w *worker) below(n int) int { return int(w.rng.Uint64() % uint64(n)) }
 
 // uniform returns a number of [0, 1).

@@ -2,8 +2,9 @@ package forest
 
 import "math"
 
-// key is a number whose order among others is that of a value: the smallest and the largest of
-// keys need no branches, which would be random ones. Both zeros have the same key.
+// key is an integer that has the same order among other keys as the value that it stands for. The
+// minimum and the maximum of keys need no branches, which would be unpredictable here. Both
+// zeros have the same key.
 type key int32
 
 // keyOf returns the key of v, which is not NaN.

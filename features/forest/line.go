@@ -1,9 +1,10 @@
 package forest
 
-// Line follows the straight line from 0 to the row x through all trees. For each tree it
-// calls visit with column -1 and the leaf of 0 as to, and then, in order, for each change
-// of the leaf on the way, with the column of the split that the line crosses. Of splits
-// that it crosses at the same place, the one nearest to the root counts.
+// Line follows the straight line from 0 to the row x through all trees. For each tree it first
+// calls visit with column -1, from -1, and the leaf of 0 as to. Then it calls visit in order for
+// each change of the leaf along the line: column is that of the split which the line crosses, and
+// from and to are the leaves on either side. If the line crosses several splits at the same place,
+// the one nearest to the root counts.
 func (f *Forest) Line(x []float32, visit func(column, from, to int)) {
 	if len(x) != f.dim {
 		panic("forest: Line: the row has another length")

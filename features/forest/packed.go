@@ -5,23 +5,25 @@ import (
 	"math/bits"
 )
 
-// Trees that compare packedDraws thresholds in a column grow from whole numbers: a row has the
-// rank of its value in each column, and its targets as fields of a few words, so that the sums of
-// rows are those of words. Sums of whole numbers do not depend on the order of the rows.
+// Trees that compare packedDraws thresholds in a column grow from integers. A row has the rank of
+// its value in each column, and its targets are packed into bit fields of a few words, so that rows
+// are summed by adding words. Sums of integers do not depend on the order of the rows.
 
 const (
 	// packedDraws is the number of thresholds that are compared in a column at a node, or fewer
 	// if its rows have fewer values.
 	packedDraws = 4
 
-	// packedBits is the size of a number of rows, of which a sum of a field has one for each.
+	// packedBits is the number of bits of a count of rows. The fields of a single row leave that
+	// many bits free, so that a sum of mostPacked rows still fits.
 	packedBits = 13
 	mostPacked = 1<<packedBits - 1
 
-	// exactBits is the size of the whole numbers that a float64 has: sums are no larger.
+	// exactBits is the number of bits of the integers that a float64 represents exactly. No sum has
+	// more.
 	exactBits = 53
 
-	// maxWords is the number of words of a row, or more.
+	// maxWords is the largest number of words of a row.
 	maxWords = 4
 )
 
@@ -48,16 +50,17 @@ type packed struct {
 	rows   int
 	size   int     // of a field, in bits
 	mask   uint64  // of a field
-	bias   int64   // of the targets, which are numbers; 0 for classes, which have none
-	counts int     // number of the field that has 1 in each row; -1 for classes
+	bias   int64   // added to targets, so that no field is negative; 0 for classes
+	counts int     // index of the field that is 1 in each row; -1 for classes
 	places []place // of the fields
 }
 
 // place is where the words of a row have a field.
 type place struct{ word, shift uint8 }
 
-// pack returns the rows of g in whole numbers, or nil if they are too many, of too many kinds or
-// weighted.
+// pack returns the rows of g as integers. It returns nil if the trees compare another number of
+// thresholds than packedDraws, and if there are too many rows, rows with different weights, or
+// targets that do not fit into the fields.
 func (g *growth) pack(s *Sample) *packed {
 	n := len(g.rows)
 	if g.draws != packedDraws || !g.alike || n > mostPacked || n == 0 {
@@ -91,8 +94,8 @@ func (g *growth) pack(s *Sample) *packed {
 	return p
 }
 
-// layout divides words into that many fields, of which a word has as few as there is room for
-// but least or more. Without room, used is 0.
+// layout sets the places of that many fields. A word has least fields, or more if only then all
+// fields fit into maxWords. If they do not fit at all, used is 0.
 func (p *packed) layout(fields, least int) {
 	for in := least; in <= 4; in++ {
 		if used := (fields + in - 1) / in; used <= maxWords {
@@ -107,7 +110,8 @@ func (p *packed) layout(fields, least int) {
 	}
 }
 
-// packTargets packs numbers, in units of a part of the largest of them.
+// packTargets packs the targets of a regression, in units of a fraction of the largest magnitude.
+// It reports whether the fields can hold them.
 func (p *packed) packTargets(g *growth) bool {
 	largest := 0.0
 	for _, r := range g.rows {
@@ -135,8 +139,8 @@ func (p *packed) put(row, field int, v uint64) {
 	p.words[row*p.used+int(at.word)] |= v << at.shift
 }
 
-// threshold returns the value of a column above which rows go right, that is those of a larger
-// rank than at.
+// threshold returns the threshold in a column above which rows go right, for a division that sends
+// the ranks above at to the right.
 func (p *packed) threshold(column int32, at uint16) float32 {
 	v := p.values[column]
 	low, high := v[at], v[at+1]
@@ -146,7 +150,7 @@ func (p *packed) threshold(column int32, at uint16) float32 {
 	return low
 }
 
-// sums is what the fields of a sum of rows are, without the bias.
+// sums are the fields of a sum of rows, as numbers without the bias.
 type sums struct {
 	of   [4 * maxWords]float64
 	kept int // rows

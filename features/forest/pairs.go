@@ -10,32 +10,35 @@ const (
 	// MaxPairs is the largest number of pairs of categories that have a tree.
 	MaxPairs = 12
 
-	// maxCategories bounds those whose pairs are compared, and with them the time.
+	// maxCategories is the largest number of categories whose pairs are compared. It bounds the
+	// time.
 	maxCategories = 64
 
-	// maxCells is the number of leaves of a tree of pairs, or fewer.
+	// maxCells is the largest number of leaves of the tree of a pair.
 	maxCells = 400
 
-	// pairDoubt is the negative logarithm of the probability that a pair without an effect has
-	// a tree: of the 2,000 pairs of maxCategories, one of them does in about one forest of 80.
+	// pairDoubt is the negative logarithm of the probability that a pair without an effect gets a
+	// tree. maxCategories have about 2,000 pairs; if none has an effect, about one forest in 80
+	// gets a tree.
 	pairDoubt = 12
 
-	// additiveSweeps is the number of times that the effect of each category by itself is
-	// computed, from what the others leave. Categories that do not depend on each other need
-	// one; of an effect of one that two share, with a canonical correlation of .9, 30 leave
-	// less than a hundredth.
+	// additiveSweeps is how many times the effect of each category by itself is computed, from what
+	// the others leave. If the categories do not depend on each other, one sweep is enough. If two
+	// with a canonical correlation of .9 share an effect, 30 sweeps leave less than a hundredth of
+	// it.
 	additiveSweeps = 30
 
-	// leastRest is the least share of the variance that the categories by themselves leave: below
-	// it, what is left is what the sweeps or their rounding have left, and no noise to compare with.
+	// leastRest is the least share of the variance that the effects of the single categories must
+	// leave. A smaller rest comes from too few sweeps or from rounding, and is no noise to compare
+	// with.
 	leastRest = 1e-6
 )
 
-// WithPairs returns f with a tree for each of at most MaxPairs pairs of categories, appended
-// to its trees: those whose values together tell more about the targets of s than the sum of
-// what each of them tells, by more than chance. The leaves of such a tree are the pairs of
-// values. Categories are columns of indicators that are next to each other. The result is f if
-// there are no such pairs; it is a function of f and the sample. Rows without weight do not
+// WithPairs returns f with trees for at most MaxPairs pairs of categories, appended to its trees. A
+// pair gets a tree if its values together tell more about the targets of s than the sum of what
+// each of them tells, by more than chance. The leaves of its tree are the pairs of values.
+// Categories are indicator columns that are next to each other. If there are no such pairs, the
+// result has the trees of f. It is a function of f and the sample. Rows without weight do not
 // count.
 func (f *Forest) WithPairs(s Sample) *Forest {
 	var rows []int
@@ -80,7 +83,7 @@ func newResiduals(s Sample, rows []int) *residuals {
 	return r
 }
 
-// effects is what is left in each cell of a division of the rows.
+// effects are the sums of the residuals in each cell of a division of the rows.
 type effects struct {
 	sums     []float64 // cells × kinds, weighted
 	weights  []float64

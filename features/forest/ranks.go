@@ -6,7 +6,8 @@ import (
 )
 
 // Shared is what trees that grow from samples with the same X and Weights have in common, whatever
-// their targets are. Its zero value is empty: the first of them computes it, if it grows from ranks.
+// their targets are. Its zero value is empty; the first sample whose trees grow from ranks fills
+// it.
 type Shared struct {
 	ranks  [][]uint16  // of the rows that have a weight, in each column
 	values [][]float32 // of each rank
@@ -37,7 +38,7 @@ const columnsTogether = 16
 
 // ranker is the memory of a radix sort.
 type ranker struct {
-	keys, moved []uint64 // a value in the order of the numbers, and below it its row
+	keys, moved []uint64 // high half: a value, as an integer of the same order; low half: its row
 	values      []float32
 	begin       [digits][1 << digitBits]int32
 }
@@ -72,7 +73,7 @@ func (r *ranker) rank(column []float32) (ranks []uint16, values []float32) {
 
 func digit(key uint64, d int) uint64 { return key >> (32 + digitBits*d) & (1<<digitBits - 1) }
 
-// sort sorts the keys by a digit; those that have the same stay in their order.
+// sort sorts the keys by a digit. It is stable.
 func (r *ranker) sort(d int) {
 	begin, sum := &r.begin[d], int32(0)
 	for i, n := range begin {

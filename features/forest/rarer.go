@@ -1,7 +1,7 @@
 package forest
 
-// rarer is the columns of two values in which a row has the rarer one. Of many such columns, as
-// of indicators, most rows have it in few.
+// rarer has, for each row, the columns of two values in which the row has the rarer value. If there
+// are many such columns, as with indicators, most rows have the rarer value in few of them.
 type rarer struct {
 	columns []int32  // those of row i are columns[first[i]:first[i+1]]
 	first   []int32  // of each row, and their number
@@ -30,8 +30,8 @@ func (p *Shared) rarerValues(rows int) rarer {
 	return r
 }
 
-// sum sets dst, which is by column, to the sums of the rows that have the rarer value, and n to
-// their numbers. Each row has used words.
+// sum sets dst[c] to the sum of the rows that have the rarer value in column c, and n[c] to their
+// number. Each row has used words.
 func (r *rarer) sum(dst []words, n []int32, numbers []uint16, rows []uint64, used int) {
 	clear(dst)
 	clear(n)

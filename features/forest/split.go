@@ -59,7 +59,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	return best, ok
 }
 
-// draw returns the column of draw i, and whether the node did not have it yet.
+// draw returns the column of draw i, and whether the node has drawn it for the first time.
 func (w *worker) draw(i int) (column int32, first bool) {
 	if w.prefer != nil {
 		return w.drawer.preferred(w.uniform())
@@ -94,8 +94,9 @@ func gather(dst, column []key, rows []int32) {
 	}
 }
 
-// nearRows is the number of rows of a node up to which they are read as rows, of which the node
-// and those below it need the same again, and not as columns. Chosen by BenchmarkGrow.
+// nearRows is the number of rows of a node up to which values are read from the rows and not from
+// the columns, because the node and those below it read the same rows again. Chosen by
+// BenchmarkGrow.
 const nearRows = 96
 
 // between returns the threshold that has the share u of the range [low, high] below it.
@@ -131,7 +132,7 @@ func (w *worker) divided(rows []int32, threshold float32, total float64) (purity
 	return purity + w.purity(w.left, total-weight), n, true
 }
 
-// minGain is the part of the purity that a split has to gain: less is rounding.
+// minGain is the least gain of a split, as a part of the purity of its node: less is rounding.
 const minGain = 1e-12
 
 // purity returns Σ s²/weight of the sums of the rows on one side: the fall of variance
@@ -221,15 +222,17 @@ func notAbove(v, threshold key) int {
 }
 
 const (
-	// countBits is the size of a count: countsIn of them are in each of two words.
+	// countBits is the number of bits of a count, and countsIn the number of counts in each of two
+	// words.
 	countBits, countsIn = 12, 5
 
 	// mostCounted is the number of rows that can be counted.
 	mostCounted = 1<<countBits - 1
 )
 
-// counted returns for each row a one in the count of its class: what sums of weights of 1
-// have.
+// counted returns, for each row, words with a one in the count of its class. Sums of these words
+// are the sums of the weights if all weights are 1. It returns nil if rows cannot be counted like
+// this.
 func (g *growth) counted() [][2]uint64 {
 	if !g.alike || g.classes == nil || g.kinds > 2*countsIn || len(g.rows) > mostCounted {
 		return nil
@@ -252,7 +255,7 @@ func (w *worker) count(rows []int32) {
 	}
 }
 
-// countsLeft is sumsLeft for the first rows of the node, if they are of the weight 1 and of few classes.
+// countsLeft is sumsLeft for that many rows of the node, if they have the weight 1 and few classes.
 func (w *worker) countsLeft(rows int, threshold key) (n int) {
 	var all [2]uint64
 	column := w.column[:rows]
