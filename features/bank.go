@@ -16,17 +16,17 @@ import (
 // them to the last bit. As there, the magnitudes of inputs are clamped: above
 // 2^50 to 2^50, and below 2^-50 to 0.
 //
-// The methods may be called concurrently, except for Limit and Grow, which may
-// not run beside another one. Large calls use several cores; the results do not
-// depend on their number.
+// The methods may be called concurrently, except for Limit and Grow, during which no other
+// method may run. Large calls use several cores; the results do not depend on the number of
+// cores.
 type Bank struct {
 	m       Map
 	blocks  int
 	limit   int       // largest size of w in bytes
 	w       []float32 // packed frequencies; the last panel is padded with zeros
 	own     []own     // parameters of a Featured kernel, instead of w
-	words   []uint32  // of a structured sampling, instead of w
-	weights []float32 // of the features of each frequency, of the sampling Leveraged; nil: 1
+	words   []uint32  // random numbers of a structured sampling, instead of w
+	weights []float32 // factors of the features, by frequency, if Leveraged; nil: 1
 	idle    chan *job // memory for the next calls
 }
 
@@ -41,9 +41,9 @@ func NewBank(m Map) *Bank {
 	return &Bank{m: m, limit: DefaultLimit, idle: make(chan *job, 8)}
 }
 
-// Limit sets the memory for frequencies in bytes. Frequencies beyond it are
-// generated again in each call, which gives the same results and takes longer,
-// most of all for few rows. It panics if b has blocks already.
+// Limit sets the memory for frequencies in bytes. Frequencies that do not fit are generated again
+// in each call: the results are the same, but the call takes longer, especially for few rows. It
+// panics if b has blocks already.
 func (b *Bank) Limit(bytes int) {
 	if b.blocks > 0 {
 		panic("features: Limit called after Grow")

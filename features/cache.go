@@ -2,28 +2,32 @@ package features
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// Cache stores the phases of rows for a Held, so that a block that is used again computes only those
-// of rows that have changed. It stores rows with many inputs other than 0: for others, computing the
-// phases takes no longer than reading them from memory. A Cache belongs to one Bank with independent
-// frequencies, and to one array of rows. The zero value is empty.
+// Cache stores the phases of rows for a Held. If a block is used again, only the phases of rows
+// that have changed are computed. Only rows with many non-zero inputs are cached: for others,
+// computing the phases takes no longer than reading them from memory. A Cache belongs to one Bank
+// with independent frequencies, and to one array of rows. The zero value is empty.
 type Cache struct {
-	runs  [][][]float32 // of each panel of frequencies and run of rows: [panelsPerRun][vec.Panel][vec.Lanes]; nil: none
-	valid [][]bool      // of each panel of rows and panel of frequencies
-	known int           // frequencies of the bank when it was last used
+	// runs has the phases of each panel of frequencies and run of rows,
+	// [panelsPerRun][vec.Panel][vec.Lanes], or nil without memory for them.
+	runs [][][]float32
+
+	valid [][]bool // whether phases are stored, by panel of rows and panel of frequencies
+	known int      // frequencies of the bank when it was last used
 	spare [][]float32
 }
 
 const (
-	// cachedInputs is the least number of inputs other than 0 of the rows in a Cache:
+	// cachedInputs is the number of non-zero inputs from which on rows are cached.
 	// docs/performance.md has the times.
 	cachedInputs = 256
 
-	// mostCached is the number of frequencies, counted from the first, that a Cache stores phases
-	// of: 128 MiB for 8,192 rows.
+	// mostCached is the number of frequencies, counted from the first one, whose phases a Cache
+	// stores: 128 MiB for 8,192 rows.
 	mostCached = 4096
 )
 
-// CachedNumbers returns the most float32 in a Cache for that many rows and frequencies.
+// CachedNumbers returns the largest number of float32 in a Cache for this many rows, frequencies
+// and inputs.
 func CachedNumbers(rows, frequencies, inputs int) int {
 	if inputs < cachedInputs {
 		return 0
@@ -38,7 +42,7 @@ func (c *Cache) Forget(panel int) {
 	}
 }
 
-// Take gives the memory of old, which is used no more, to c.
+// Take moves the memory of old to c, and leaves old empty.
 func (c *Cache) Take(old *Cache) {
 	c.spare = append(c.spare, old.spare...)
 	for _, runs := range old.runs {
@@ -51,7 +55,7 @@ func (c *Cache) Take(old *Cache) {
 	*old = Cache{}
 }
 
-// caches reports whether phases of rows with those coordinates are in the cache.
+// caches reports whether h caches the phases of a panel of rows with these coordinates.
 func (h *Held) caches(of vec.Coordinates) bool {
 	return h.Cache != nil && !h.bank.structured() && of.Products(h.bank.m.Dim) >= cachedInputs
 }
@@ -99,7 +103,7 @@ func atLeast[T any](s []T, n int) []T {
 	return s
 }
 
-// memory returns that for the phases of a run of rows and a panel of frequencies.
+// memory returns a slice for the phases of a run of rows and a panel of frequencies.
 func (c *Cache) memory() []float32 {
 	if last := len(c.spare) - 1; last >= 0 {
 		t := c.spare[last]
@@ -109,8 +113,9 @@ func (c *Cache) memory() []float32 {
 	return make([]float32, vec.Run*vec.Panel)
 }
 
-// cached returns the phases of panel i of the rows, x, and the loaded panel p of the frequencies from
-// the cache, where they are afterwards; nil if they are not to be there.
+// cached returns the cached phases of panel i of the rows, x, and panel p of the frequencies, which
+// is loaded. If they are missing, it computes and stores them first. It returns nil for panels that
+// are not cached.
 func (j *job) cached(x []float32, p, i int) []float32 {
 	h := j.held
 	if j.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {

@@ -2,15 +2,15 @@ package features
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// Changing sums the features of rows of which some columns change, in a time that does not depend
-// on the number of the others. It is for one goroutine at a time.
+// Changing sums the features of rows in which only some columns change. The time of a sum does not
+// depend on the number of the other columns. Only one goroutine may use a Changing at a time.
 type Changing struct {
 	bank    *Bank
 	scores  int
 	x, coef []float32
 
 	panels  []float32   // x as it was, packed
-	phases  [][]float32 // of each panel of rows as they were; nil: sums are those of whole rows
+	phases  [][]float32 // of each panel of rows as they were; nil: Sum computes whole rows
 	packed  []float32   // coef
 	step    []float32   // scratch: how much a panel of rows has changed
 	group   []float32   // likewise: phases of a group
@@ -18,7 +18,7 @@ type Changing struct {
 	scratch vec.Scratch
 }
 
-// phaseTile is the number of phases of a panel of rows and one of frequencies.
+// phaseTile is the number of phases of one panel of rows and one panel of frequencies.
 const phaseTile = vec.Panel * vec.Lanes
 
 // Changing returns a Changing for the rows x, which the caller may change, and coefficients as in
@@ -48,8 +48,9 @@ func (b *Bank) Changing(x, coef []float32, scores int) *Changing {
 	return c
 }
 
-// Sum sets dst, rows x scores, to the sums for the rows as they are now, of which only the columns
-// [from, to) may have changed since Changing. They differ by rounding from those of Bank.Sum.
+// Sum sets dst, rows x scores, to the sums for the rows as they are now. Only the columns
+// [from, to) may have changed since the call of Changing. The sums differ from those of Bank.Sum by
+// rounding.
 func (c *Changing) Sum(dst []float64, from, to int) {
 	if c.phases == nil {
 		c.bank.Sum(dst, c.x, c.coef, c.scores)

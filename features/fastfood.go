@@ -8,11 +8,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// fastfood is the structure of Fastfood, S H G Π H B / Scale (Le, Sarlós and Smola 2013), with n the
-// least power of two that is not below Dim: B has random signs, Π permutes, G has normal
-// numbers on the diagonal, and S makes each row as long as a normal vector of n numbers.
-// The words of a transform are, n of each: the signs, the permutation, and the bits of G
-// and of S.
+// fastfood is the structure of Fastfood, S H G Π H B / Scale (Le, Sarlós and Smola 2013), with n
+// the least power of two that is not below Dim: B has random signs, Π permutes, G has normal
+// numbers on the diagonal, and S makes each row as long as a normal vector of n numbers. The words
+// of a transform are n signs, the permutation as n indices, and the bits of the n float32 of G and
+// of the n of S.
 var fastfood = structure{words: 4, draw: Map.fastfoodWords, apply: fastfoodTransform, unit: func(int) float64 { return 1 }}
 
 func (m Map) fastfoodWords(words []uint32, transform int) {

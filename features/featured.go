@@ -83,7 +83,7 @@ func (b *Bank) drawOwn(dst *own, block int, w *worker) {
 	}
 }
 
-// parametersOf returns the parameters of a block: those in memory, or drawn again.
+// parametersOf returns the parameters of a block. It draws them again if they are not in memory.
 func (w *worker) parametersOf(b *Bank, block int) *own {
 	if block < len(b.own) {
 		return &b.own[block]
@@ -92,7 +92,7 @@ func (w *worker) parametersOf(b *Bank, block int) *own {
 	return &w.own
 }
 
-// prepareOwn prepares all rows, and those for a linear kernel also in panels.
+// prepareOwn prepares all rows. For a linear kernel it also packs them into panels.
 func (j *job) prepareOwn() {
 	k, dim := j.bank.m.Kernel.(kernel.Featured), j.bank.m.Dim
 	_, j.long = k.Sizes(dim)
@@ -111,8 +111,8 @@ func (j *job) prepareOwn() {
 	}
 }
 
-// ownPairs sets w.pairs, rows x 2(to-from), to the pairs of the random features from to to of
-// a block for a panel of rows, rounded to float32. from is a multiple of chunk.
+// ownPairs sets w.pairs, rows x 2(to-from), to the pairs of the random features [from, to) of a
+// block for a panel of rows, rounded to float32. from is a multiple of chunk.
 func (w *worker) ownPairs(j *job, block, from, to, panel int) []float64 {
 	p, n, width := w.parametersOf(j.bank, block), j.bank.m.parameters(), 2*(to-from)
 	first, last := panel*vec.Lanes, min((panel+1)*vec.Lanes, j.rows)

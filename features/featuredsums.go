@@ -16,9 +16,9 @@ func (j *job) featuresOwn() {
 	}, (j.end-j.from)/size, j.cost(j.rows, vec.Panels(j.end-j.from, vec.Panel), 0))
 }
 
-// sumOwn adds to j.dst the sums over the random features from a block on, for a Featured
-// kernel: for each row, score and block one vec.Dot, and their sum in the order of the
-// blocks.
+// sumOwn is Sum for a Featured kernel: it adds the sums over the random features, beginning with
+// the first one of a block, to j.dst. Each row, score and block takes one vec.Dot, and these are
+// added in the order of the blocks.
 func (j *job) sumOwn(coef []float32, block int) {
 	j.prepareOwn()
 	size, scores := 2*j.bank.m.BlockSize, j.scores
@@ -46,8 +46,8 @@ func (j *job) sumOwn(coef []float32, block int) {
 	}, vec.Panels(j.rows, vec.Lanes), j.cost(j.rows, vec.Panels(all/2, vec.Panel), scores))
 }
 
-// gradientOwn is Gradient for a Featured kernel: one vec.Dot for each feature, score and
-// run of rows, and their sum in the order of the rows.
+// gradientOwn is Gradient for a Featured kernel. Each feature, score and run of rows takes one
+// vec.Dot, and these are added in the order of the rows.
 func (j *job) gradientOwn(g []float64) {
 	j.prepareOwn()
 	size, scores := j.bank.m.BlockSize, j.scores

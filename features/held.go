@@ -5,11 +5,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Held is the features of a block for some rows, in memory, for several products with
-// them. The zero value is ready to use, by one goroutine at a time.
+// Held keeps the features of a block for some rows in memory, so that several products with them
+// can be computed. The zero value is ready to use, by one goroutine at a time.
 type Held struct {
 	Team     *cores.Team // does the products; nil: as many goroutines as they justify
-	Together int         // runs of rows that the same core begins with, see cores.Team.RunNear; 0 is 1
+	Together int         // neighbouring runs of rows on one core, see cores.Team.RunNear; 0: 1
 	Cache    *Cache      // of the bank and the rows; nil: none
 
 	bank   *Bank
@@ -24,23 +24,26 @@ type Held struct {
 	inUse   []int             // scores with factors in each run of rows
 	columns int               // of coefficients
 	sums    []float64         // of whole panels of frequencies
-	ofRuns  []float64         // those of several runs of rows
+	ofRuns  []float64         // sums of each of several runs of rows
 	from    int               // the first of these runs
 	packed  []float32         // coefficients in panels of columns
 }
 
-// perTile is the number of features of a panel of rows and one of frequencies.
+// perTile is the number of features of one panel of rows and one panel of frequencies.
 const perTile = 2 * vec.Panel * vec.Lanes
 
-// Holds reports whether features of b can be held: those of a Featured kernel and those
-// with weights cannot.
+// Holds reports whether a Held can keep the features of b. It cannot for a Featured kernel, or if
+// the features have weights.
 func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
-// HoldGradient sets h to the features of a block for that many rows x, packed by
-// vec.PackRows, with the coordinates of each panel, and dst, features x scores, to the sums over the rows of the features times
-// the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
-// Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors other than
-// 0. It panics unless b Holds features.
+// HoldGradient computes the features of a block, keeps them in h, and sets dst to their gradient,
+// with the same bits as Gradient.
+//
+// x is that many rows, packed by vec.PackRows, and of has the coordinates of each panel of them.
+// dst, features x scores, becomes the sums over the rows of the features times the row's factors g.
+// g is packed as by vec.PackFactors, [panels of rows][scores][vec.Lanes], and ends in zeros. In run
+// i of vec.Run rows, only the first inUse[i] scores have factors other than 0. HoldGradient panics
+// unless b Holds features.
 func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinates, rows int, dst []float64, g []float32, scores int, inUse []int) {
 	panels := vec.Panels(rows, vec.Lanes)
 	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != panels*vec.Lanes*b.m.Dim || len(of) != panels {
@@ -70,10 +73,10 @@ func (b *Bank) HoldGradient(h *Held, block int, x []float32, of []vec.Coordinate
 	h.of, h.factors, h.inUse = nil, nil, nil
 }
 
-// holdGradient fills the features and the sums. Where all frequencies are loaded it goes
-// through the rows once: the features of a run are still in the cache when they are
-// multiplied. Several cores have sums of their own for each run, and then each adds a part of
-// the sums of all runs, in order: the sums stay in the cache of a core.
+// holdGradient fills the features and the sums. If all frequencies are loaded, it goes through the
+// rows once, so that the features of a run are still in the cache when they are multiplied. With
+// several cores, each run first has sums of its own. Then each core adds up a part of the sums of
+// all runs, in order, and that part stays in the cache of the core.
 func (j *job) holdGradient() {
 	h, runs := j.held, len(j.held.inUse)
 	hold, spread := j.cost(j.rows, h.panels, 0), h.rows*h.panels*vec.Panel*2*j.scores
@@ -103,18 +106,19 @@ func (j *job) holdGradient() {
 	j.run((*job).spreadTask, h.panels, spread)
 }
 
-// holdRunsTask is everything, a run of rows after the other.
+// holdRunsTask does all of the work, one run of rows after the other.
 func (j *job) holdRunsTask(w *worker, _ int) {
 	for run := range j.held.inUse {
 		j.holdRun(w, run, j.held.sums)
 	}
 }
 
-// sumsOfRuns is the number of sums of several runs that are kept, if they are more than those of one for each core: 4 MB.
-// sumsPerTask is that of the sums of all rows that a core adds at a time.
+// sumsOfRuns is the number of sums, 4 MB, that are kept for runs that are computed together. There
+// are more if one run for each core needs them. sumsPerTask is the number of sums of all rows that
+// a core computes at a time.
 const sumsOfRuns, sumsPerTask = 4 << 20 / 8, 512
 
-// holdRunTask is a run of rows, with its own sums.
+// holdRunTask computes a run of rows, with sums of its own.
 func (j *job) holdRunTask(w *worker, i int) {
 	n := len(j.held.sums)
 	sums := j.held.ofRuns[i*n : (i+1)*n]
@@ -146,19 +150,19 @@ const panelsPerRun = vec.Run / vec.Lanes
 
 func (h *Held) rowPanels() int { return vec.Panels(h.rows, vec.Lanes) }
 
-// tiles returns the features of panel p of the frequencies for the panels of rows from i
-// on, in the run of rows of that panel.
+// tiles returns the features of panel p of the frequencies, beginning with those for panel i of the
+// rows. They are contiguous up to the end of the run of rows that has this panel.
 func (h *Held) tiles(p, i int) []float32 {
 	return h.f[p*h.perPanel()+tileAt(i) : (p+1)*h.perPanel()]
 }
 
-// tileAt returns where the features of panel i of the rows begin, among those of a panel of
-// frequencies.
+// tileAt returns where the features for panel i of the rows begin, within the features of a panel
+// of frequencies.
 func tileAt(i int) int { return i*perTile + i/panelsPerRun*heldGap }
 
-// heldGap is the number of float32 after the features of a run of rows that have no use, 2 KB.
-// Processors load ahead what follows, which would be the features of a run of another core, and
-// it would have to get them back before it can write them again.
+// heldGap is the number of unused float32 after the features of a run of rows, 2 KB. Processors
+// prefetch what follows the memory that they use. Without the gap, that would be the features of a
+// run of another core, which would have to get them back before it can write them again.
 const heldGap = 512
 
 // perPanel is the size of the features of a panel of frequencies.
@@ -190,7 +194,7 @@ func (j *job) holdTask(w *worker, i int) {
 	}
 }
 
-// spreadTask sums for a panel of frequencies.
+// spreadTask computes the sums of a panel of frequencies over all runs of rows.
 func (j *job) spreadTask(w *worker, p int) {
 	for run := range j.held.inUse {
 		j.spread(w, p, run, j.held.sums)
@@ -207,8 +211,8 @@ func (j *job) spread(w *worker, p, run int, sums []float64) {
 	}
 }
 
-// SumColumns returns the number of lines of a panel of rows in Held.Sum: that of the
-// scores, rounded up.
+// SumColumns returns the number of columns that Held.Sum needs for a number of scores: a multiple
+// of vec.HeldColumns.
 func SumColumns(scores int) int { return vec.Panels(scores, vec.HeldColumns) * vec.HeldColumns }
 
 // SetCoefficients sets what Sum multiplies the features by: coef, features x scores.
@@ -234,9 +238,9 @@ func (h *Held) SetCoefficients(coef []float32, scores int) {
 const perPanel = 2 * vec.Panel * vec.HeldColumns
 
 // Sum sets the first columns of dst, [SumColumns(scores)][vec.Lanes], to the sums of the features
-// of each row of panel i times their coefficients: the bits of Bank.SumBlocks. The lines past
-// those of these scores are of any value. Several goroutines may call it at the same time, with memory of
-// their own, which is used for blocks of several groups.
+// of each row of panel i times their coefficients, with the bits of Bank.SumBlocks. The contents of
+// the other columns are undefined. Several goroutines may call it at the same time, each with a
+// memory of its own, which is needed for blocks of several groups.
 func (h *Held) Sum(dst []float64, i, columns int, memory *[]float64) {
 	if len(dst) != SumColumns(h.columns)*vec.Lanes || i < 0 || i >= h.rowPanels() || columns > h.columns {
 		panic("features: Held.Sum: slice lengths do not match")
@@ -258,8 +262,8 @@ func (h *Held) Sum(dst []float64, i, columns int, memory *[]float64) {
 	}
 }
 
-// Rows writes the features of the rows from on to dst, a row of features for each: the
-// bits of Bank.Features.
+// Rows writes the features of consecutive rows, beginning with row from, to dst: one row of
+// features for each, with the bits of Bank.Features.
 func (h *Held) Rows(dst []float32, from int) {
 	size := 2 * h.bank.m.BlockSize
 	for at, end := from, from+len(dst)/size; at < end; {

@@ -24,24 +24,24 @@ type job struct {
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
 	perTask      int // panels in a task, of rows or of frequencies
-	together     int // of Team.RunNear; 0: the team has Run
+	together     int // argument of Team.RunNear; 0: the team uses Run
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
 	coordinates   []vec.Coordinates // of the panels of packedX
 	packedCoef    []float32
 	givenCoef     []float32 // the caller's, if it has packed them
-	panelCoef     []float32 // the one or the other
+	panelCoef     []float32 // packedCoef or givenCoef
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
 	weightedCoef  []float32
 	prepared      []float64 // rows of a Featured kernel
-	long          int       // length of such a row
-	columns       []float64 // of coefficients or factors of its features
+	long          int       // length of a prepared row
+	columns       []float64 // coefficients or factors for a Featured kernel, by score
 	partial       []float64 // groups x rows x scores
 	total         []float64 // rows x scores, in panels of rows
 
-	w, generated []float32 // panels first to to, which are loaded; memory for those that are not stored
+	w, generated []float32 // the loaded panels [first, to); memory for panels that are not stored
 	first, to    int
 
 	packed      []float32 // destination of pack, which begins with frequency firstPacked
@@ -74,15 +74,15 @@ type worker struct {
 	run         func()
 }
 
-// goroutineCost is the number of multiply-adds that justify another goroutine:
-// about what a core with vectors does while another one is woken.
+// goroutineCost is the number of multiply-adds that justify another goroutine: about as many as a
+// core with vector instructions does in the time that it takes to wake another core.
 const goroutineCost = 1 << 22
 
-// run does the tasks; cost is the number of multiply-adds in all of them. It
-// starts one goroutine more than it needs. The last one started stays next in
-// line on this core, from where the scheduler lets others steal only after a
-// sleep, and so the ones before it are taken at once (d=123, 64 rows, 5,120
-// frequencies, two cores: the second begins after 40 µs instead of 110).
+// run does the tasks; cost is the number of multiply-adds in all of them. It starts one goroutine
+// more than it needs. The scheduler keeps the goroutine that was started last as the next one of
+// this core, and lets other cores steal it only after a sleep; other cores take the earlier ones at
+// once (d=123, 64 rows, 5,120 frequencies, two cores: the second begins after 40 µs instead of
+// 110).
 func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 	n := j.goroutines(tasks, cost)
 	if n > 1 {
@@ -133,16 +133,17 @@ func (j *job) work(w *worker) {
 	}
 }
 
-// cost returns the number of multiply-adds for rows and panels of frequencies:
-// the phase, twelve for cosine and sine, and two for each output.
+// cost returns the number of multiply-adds for rows and panels of frequencies: Dim for the phase,
+// twelve for cosine and sine, and two for each score.
 func (j *job) cost(rows, panels, scores int) int {
 	return rows * panels * vec.Panel * (j.bank.m.Dim + 12 + 2*scores)
 }
 
-// panelsPerTask divides n panels into eight tasks, of no more than most panels.
+// panelsPerTask returns the number of panels of a task, so that n panels become about eight tasks,
+// but no task has more than most panels.
 func panelsPerTask(n, most int) int { return max(1, min(most, n/8)) }
 
-// job returns one that no other call uses.
+// job returns a job that no other call uses.
 func (b *Bank) job() *job {
 	select {
 	case j := <-b.idle:

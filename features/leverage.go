@@ -26,13 +26,13 @@ type Leverage struct {
 	factor []float64 // Cholesky factor of K + λnI
 }
 
-// LeverageRows is the number of rows that a Leverage is meant for: time for a frequency
-// grows with its square.
+// LeverageRows is the number of rows that a Leverage is meant for: the time for a frequency grows
+// with the square of this number.
 const LeverageRows = 128
 
-// candidates is the number of frequencies of the kernel of which Leverage sampling keeps
-// one. In TestLeverageApproximatesRidgeBetter the error of the regression with a penalty of
-// 1e-4 and 512 frequencies is 1.31 with half as many, .99, and .96 with twice as many.
+// candidates is the number of frequencies of the kernel from which Leverage sampling selects one.
+// In TestLeverageApproximatesRidgeBetter the error of the regression, with a penalty of 1e-4 and
+// 512 frequencies, is .99. With half as many candidates it is 1.31, and with twice as many .96.
 const candidates = 4
 
 var errLeverage = errors.New("features: the rows of a leverage")
@@ -74,7 +74,7 @@ func (l *Leverage) equal(o *Leverage) bool {
 	return l.dim == o.dim && l.lambda == o.lambda && slices.Equal(l.x, o.x)
 }
 
-// score returns τ of a frequency. c and s are scratch for a number of each row.
+// score returns τ of a frequency. c and s are scratch with one number for each row.
 func (l *Leverage) score(w []float32, c, s []float64) (tau float64) {
 	n := len(c)
 	for j := range n {
@@ -94,12 +94,14 @@ func (l *Leverage) score(w []float32, c, s []float64) (tau float64) {
 	return tau
 }
 
-// leveraged sets dst to the frequencies of a block, and weights, unless it is nil, to the
-// factors of their features: of candidates times as many frequencies of the kernel, some
-// are drawn in proportion to the mean of their score and of the average of all
-// (defensive mixture: Owen and Zhou 2000), evenly along the candidates (systematic
-// sampling), and the squared weights are the reciprocals of these probabilities, relative
-// to equal ones. The estimate of the kernel is that of all candidates in the mean, and so
+// leveraged sets dst to the frequencies of a block and, unless it is nil, weights to the factors of
+// their features.
+//
+// It draws candidates times as many frequencies from the kernel and computes their scores. Among
+// these it selects a frequency with a probability in proportion to the mean of its own score and
+// the average score (defensive mixture: Owen and Zhou 2000), evenly along the candidates
+// (systematic sampling). The square of a weight is the reciprocal of this probability, relative to
+// equal probabilities. The expected estimate of the kernel is that of all candidates, and so it is
 // unbiased. No weight is above √2.
 func (m Map) leveraged(dst, weights []float32, s *kernel.Source) {
 	d, n := m.Dim, m.blockSize()
@@ -147,8 +149,9 @@ func (m Map) Weights(block int) []float32 {
 	return weights
 }
 
-// growWeights adds the weights of the blocks from from on, those of frequencies that are not
-// stored. Others come with their frequencies: see packTask.
+// growWeights makes room for the weights of all blocks. It sets the weights of those blocks, from
+// block from on, whose frequencies are not stored. The weights of the other blocks are set together
+// with their frequencies, see packTask.
 func (b *Bank) growWeights(from, stored int) {
 	if b.m.Sampling != Leveraged || b.m.Leverage == nil {
 		return
@@ -160,8 +163,8 @@ func (b *Bank) growWeights(from, stored int) {
 	}
 }
 
-// weighted returns the coefficients of the features from a frequency on, times the weights
-// of these.
+// weighted returns the coefficients of the features from a frequency on, each times the weight of
+// its feature.
 func (j *job) weighted(coef []float32, from, scores int) []float32 {
 	if j.bank.weights == nil {
 		return coef

@@ -15,7 +15,7 @@ type Map struct {
 	Seed      uint64
 	Sampling  Sampling
 
-	// Leverage is for the sampling Leveraged, which without it is IID.
+	// Leverage scores frequencies for the sampling Leveraged, which is IID without it.
 	Leverage *Leverage
 
 	// Second, if it is not nil, has a factor for each input that multiplies the odd

@@ -7,10 +7,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// orthogonal sets dst to frequencies of a block of which each Dim are orthogonal to each
-// other: those of the kernel, whose density depends on their length alone, with the
-// directions that Gram and Schmidt make of theirs ("orthogonal random features", Yu et
-// al. 2016, with the lengths of the kernel in place of those of normal vectors).
+// orthogonal sets dst to the frequencies of a block, of which each Dim consecutive ones are
+// orthogonal to each other. It samples the kernel, whose density depends only on the length of a
+// frequency, keeps the lengths, and makes the directions orthogonal by the Gram-Schmidt process
+// ("orthogonal random features", Yu et al. 2016, with the lengths of the kernel in place of those
+// of normal vectors).
 func (m Map) orthogonal(dst []float32, s *kernel.Source) {
 	d := m.Dim
 	m.Kernel.Sample(dst, d, s)

@@ -7,8 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Packed is coefficients as Sum computes with them, of which a few change between sums: it
-// saves packing the others again. The zero value is without any. It is no part of a model.
+// Packed holds coefficients in the layout in which Sum computes with them. If only a few of them
+// change between sums, the others need not be packed again. The zero value holds none. A Packed is
+// not part of a model.
 type Packed struct {
 	Team *cores.Team // does the sums; nil: as many goroutines as they justify
 
@@ -16,8 +17,8 @@ type Packed struct {
 	features, scores int
 }
 
-// Set takes the rows [from, to) of coef, which has a row of scores for each feature, and
-// those beside them that share their panels. All others are those of the calls before.
+// Set packs the rows [from, to) of coef, which has a row of scores for each feature, and the rows
+// that share a panel with them. All other rows remain as earlier calls have set them.
 func (p *Packed) Set(coef []float32, from, to, scores int) {
 	n := len(coef) / scores
 	p.Resize(n, scores)
@@ -28,9 +29,9 @@ func (p *Packed) Set(coef []float32, from, to, scores int) {
 	}
 }
 
-// Resize has p be of that many features. It keeps the coefficients that there were, unless
-// there are fewer features now or another number of scores. Several goroutines may then Set
-// features at the same time, where no two of them share a panel of 2 × vec.Panel.
+// Resize sets the number of features. It keeps the coefficients, unless there are fewer features
+// than before or another number of scores. After it, several goroutines may call Set at the same
+// time, as long as no two of them set features of the same panel of 2 × vec.Panel.
 func (p *Packed) Resize(features, scores int) {
 	if p.scores != scores || p.features > features {
 		*p = Packed{Team: p.Team, coef: p.coef[:0], scores: scores}
@@ -42,7 +43,7 @@ func (p *Packed) Resize(features, scores int) {
 	}
 }
 
-// of reports whether p has the coefficients of Sum for this number of features and scores.
+// of reports whether p holds coefficients for this number of features and scores.
 func (p *Packed) of(features, scores int) bool {
 	return p != nil && p.features == features && p.scores == scores
 }

@@ -101,7 +101,6 @@ func (w *worker) phases(b *Bank, x []float32, p, q int) []float32 {
 	return t[(p*vec.Panel-from*n)*vec.Lanes : (q*vec.Panel-from*n)*vec.Lanes]
 }
 
-// cacheSize is the number of float32 that stay in the second-level cache of a
-// core beside what else a task touches: 192 KiB of the 256 KiB that the smallest
-// have.
+// cacheSize is the number of float32 that remain in the second-level cache of a core together with
+// the other data of a task: 192 KiB, where the smallest caches have 256 KiB.
 const cacheSize = 192 << 10 / 4

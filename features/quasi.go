@@ -7,12 +7,12 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// quasi sets dst to the frequencies of a block: quantiles at the points of Halton's
-// sequence, whose coordinates reverse the digits of the number of the frequency in the
-// bases 2, 3, 5, 7, …, after a random shift (quasi-Monte Carlo features: Yang, Sindhwani,
-// Avron and Mahoney 2014; the shift, which makes the estimate unbiased, is that of Cranley
-// and Patterson 1976). Digits are multiplied by a random number, because without that large
-// bases are in step with each other.
+// quasi sets dst to the frequencies of a block: quantiles at the points of Halton's sequence, whose
+// coordinates reverse the digits of the number of the frequency in the bases 2, 3, 5, 7, …, after a
+// random shift (quasi-Monte Carlo features: Yang, Sindhwani, Avron and Mahoney 2014; the shift,
+// which makes the estimate unbiased, is that of Cranley and Patterson 1976). For each base, the
+// digits are multiplied by a random factor, because otherwise the coordinates of large bases
+// advance in step.
 func (m Map) quasi(dst []float32, block int) {
 	k := m.Kernel.(kernel.Independent)
 	random := rand.NewChaCha8(vec.Key("quasi", m.Seed, 0))
@@ -41,7 +41,7 @@ func reversed(i, base, factor uint64) float64 {
 // primes are the first prime numbers.
 type primes []uint64
 
-// next adds the next one and returns it.
+// next appends the next prime number and returns it.
 func (f *primes) next() uint64 {
 	p := uint64(2)
 	if n := len(*f); n > 0 {
@@ -54,7 +54,7 @@ func (f *primes) next() uint64 {
 	return p
 }
 
-// prime reports whether p, which is above all primes so far, is one.
+// prime reports whether p, which is above all primes so far, is a prime number.
 func (f *primes) prime(p uint64) bool {
 	for _, q := range *f {
 		if q*q > p {

@@ -12,22 +12,23 @@ import (
 type Sampling int
 
 const (
-	// IID draws them independently from the kernel's spectral density.
+	// IID draws the frequencies independently from the kernel's spectral density.
 	IID Sampling = iota
 
-	// SORF draws orthogonal ones, for kernels that are Normal: with n the least
-	// power of two that is not below Dim, each n frequencies, counted from
-	// frequency 0, are the rows of H D₃ H D₂ H D₁ / (n Scale), of which the
-	// first Dim columns count ("structured orthogonal random features", Yu et
-	// al. 2016). The estimate of the kernel varies less, above all where it is
-	// large, and has a bias of the order of 1/Dim: it is for a Dim of 64 and
-	// more. From about 100 on it takes less time than IID, and less memory;
-	// gradients of blocks that are not whole transforms take more.
+	// SORF draws orthogonal frequencies, for kernels that are Normal: with n the least power of two
+	// that is not below Dim, each n frequencies, counted from frequency 0, are the rows of
+	// H D₃ H D₂ H D₁ / (n Scale), of which the first Dim columns count ("structured orthogonal
+	// random features", Yu et al. 2016).
+	//
+	// The estimate of the kernel has a lower variance, especially where the kernel is large, and a
+	// bias of the order of 1/Dim: use it for a Dim of 64 or more. From a Dim of about 100 on it
+	// takes less time and less memory than IID, except for gradients of blocks that are not whole
+	// transforms, which take more time.
 	SORF
 
-	// Orthogonal draws frequencies of which each Dim of a block are orthogonal, for
-	// kernels that are Radial ("orthogonal random features", Yu et al. 2016). The
-	// estimate varies less, above all where the kernel is large, without a bias.
+	// Orthogonal draws blocks in which each Dim consecutive frequencies are orthogonal, for kernels
+	// that are Radial ("orthogonal random features", Yu et al. 2016). The estimate has a lower
+	// variance, especially where the kernel is large, and no bias.
 	Orthogonal
 
 	// QMC draws quantiles at the points of a sequence that fills space evenly, after a
@@ -35,15 +36,15 @@ const (
 	// Yang et al. 2014). The estimate varies less for few inputs.
 	QMC
 
-	// Fastfood draws frequencies as products of Hadamard transforms, a permutation and
-	// diagonal matrices, for kernels that are Normal (Le, Sarlós and Smola 2013). Each
-	// is distributed nearly as an independent one, but those of a transform depend on
+	// Fastfood draws frequencies as products of Hadamard transforms, a permutation and diagonal
+	// matrices, for kernels that are Normal (Le, Sarlós and Smola 2013). A single frequency has
+	// nearly the distribution of an independent one, but the frequencies of a transform depend on
 	// each other.
 	Fastfood
 
-	// Leveraged draws frequencies more often the more they matter for a ridge regression
-	// on rows that Map.Leverage has, and multiplies their features by the root of the
-	// reciprocal ("leverage weighted random features": Li, Ton, Oglic and Sejdinovic 2019).
+	// Leveraged draws a frequency more often the more it matters for a ridge regression on the rows
+	// of Map.Leverage. It multiplies the features by the square root of the reciprocal of that
+	// preference ("leverage weighted random features": Li, Ton, Oglic and Sejdinovic 2019).
 	Leveraged
 )
 
@@ -51,14 +52,14 @@ const (
 var samplings = []struct {
 	name, help string
 
-	// frequencies sets dst to those of a block. s is the source of the block.
+	// frequencies sets dst to the frequencies of a block. s is the source of the block.
 	frequencies func(m Map, dst []float32, block int, s *kernel.Source)
 
-	leastInputs int                      // for which the sampling is meant
+	leastInputs int                      // least number of inputs that the sampling is meant for
 	takes       func(kernel.Kernel) bool // reports whether it can draw the frequencies of a kernel; nil for all
 	needs       string                   // what the kernel has to have
-	single      bool                     // there is no second kernel
-	structure   *structure               // by which Bank multiplies, and stores no frequencies; nil for others
+	single      bool                     // a Map cannot have a second kernel
+	structure   *structure               // transforms, in place of stored frequencies; nil: none
 }{
 	IID: {
 		name: "iid", help: "independent frequencies",
@@ -103,7 +104,7 @@ func hasFrequencies(k kernel.Kernel) bool {
 
 func isNormal(k kernel.Kernel) bool { _, ok := k.(kernel.Normal); return ok }
 
-// Samplings returns all of them.
+// Samplings returns all samplings.
 func Samplings() []Sampling {
 	all := make([]Sampling, len(samplings))
 	for i := range all {
@@ -129,7 +130,8 @@ func (s Sampling) String() string { return samplings[s].name }
 // Help describes s in a line.
 func (s Sampling) Help() string { return samplings[s].help }
 
-// AllowsSecond reports whether a Map of this kernel and sampling can have a second one.
+// AllowsSecond reports whether a Map with this kernel and this sampling can have a second kernel,
+// see Map.Second.
 func AllowsSecond(k kernel.Kernel, s Sampling) bool {
 	_, own := k.(kernel.Featured)
 	return !own && !samplings[s].single && samplings[s].structure == nil

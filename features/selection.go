@@ -5,16 +5,16 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// AllowsSelection reports whether a Bank can hold some of the frequencies of m without
-// the others: those of a Featured kernel and of a structured sampling are made together.
+// AllowsSelection reports whether a Bank can hold some of the frequencies of m without the others.
+// It cannot for a Featured kernel or a structured sampling, whose features are computed together.
 func (m Map) AllowsSelection() bool {
 	_, own := m.Kernel.(kernel.Featured)
 	return !own && samplings[m.Sampling].structure == nil
 }
 
-// NewSelection returns a Bank of those of the first frequencies of m that are selected,
-// in their order, as blocks of one frequency. It stores them whatever the limit, and
-// cannot grow. It panics if m does not allow selections.
+// NewSelection returns a Bank of the frequencies of m for which selected is true, counted from the
+// first frequency of m and in the same order, as blocks of one frequency. The Bank stores all of
+// them, whatever its limit, and cannot grow. NewSelection panics if m does not allow selections.
 func NewSelection(m Map, selected []bool) *Bank {
 	m.check()
 	if !m.AllowsSelection() {

@@ -23,9 +23,9 @@ func (m Map) transform() int {
 // structure is a sampling by transforms of n frequencies each.
 type structure struct {
 	words int                                              // of a transform, in units of n
-	draw  func(m Map, words []uint32, transform int)       // sets them
+	draw  func(m Map, words []uint32, transform int)       // sets the words of a transform
 	apply func(t, x []float32, words []uint32, n, dim int) // sets t, [n][Lanes], to the products with a panel of rows
-	unit  func(n int) float64                              // the factor that is left out of them
+	unit  func(n int) float64                              // by which the products are too large
 }
 
 // sorf is the structure of SORF.
@@ -36,7 +36,7 @@ var sorf = structure{
 	unit:  func(n int) float64 { return float64(n) },
 }
 
-// signs sets signs to those of the transform of this index.
+// signs sets signs to the random signs of the transform of this index.
 func (m Map) signs(signs []uint32, transform int) {
 	vec.Signs(signs, vec.Key("signs", m.Seed, uint64(transform)))
 }

@@ -10,7 +10,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
 	b.SumPacked(dst, x, coef, scores, nil)
 }
 
-// SumPacked is Sum for coefficients that packed has, too, if it is not nil.
+// SumPacked is Sum for coefficients that packed, unless it is nil, holds as well in packed form.
 func (b *Bank) SumPacked(dst []float64, x, coef []float32, scores int, packed *Packed) {
 	j := b.prepare(x, scores)
 	defer j.release()
@@ -72,8 +72,9 @@ func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, scores int
 	j.sumPanels(j.padded, first/vec.Panel)
 }
 
-// rowPanelsPerTask is the number of panels of rows that meet the frequencies in
-// the cache together. With fewer in all, tasks are groups of frequencies.
+// rowPanelsPerTask is the number of panels of rows that a task multiplies by the frequencies that
+// are in the cache. If there are fewer panels of rows in all, tasks are groups of frequencies
+// instead.
 const rowPanelsPerTask = 16
 
 // sumPanels is Sum for rows in panels, with coefficients from a panel on.
@@ -96,9 +97,8 @@ func (j *job) sumPanels(coef []float32, from int) {
 	}
 }
 
-// sumTask adds the sums over the loaded frequencies to a few panels of rows. The
-// frequencies that fit into the cache meet all of these rows before the next
-// frequencies do.
+// sumTask adds the sums over the loaded frequencies to a few panels of rows. It multiplies all of
+// these rows by the frequencies that fit into the cache before it goes on to the next frequencies.
 func (j *job) sumTask(w *worker, i int) {
 	dim, scores := j.bank.m.Dim, j.scores
 	from := i * j.perTask * vec.Lanes

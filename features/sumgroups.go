@@ -21,7 +21,8 @@ func (j *job) sumGroups(all int) {
 		groups := vec.Panels(j.to-p, panelsPerGroup)
 		j.perTask = j.bank.chunk() / panelsPerGroup // groups
 		if !j.bank.structured() {
-			j.perTask = max(1, min(j.perTask, groups/24)) // 24 tasks: they end at about the same time on several cores
+			// 24 tasks, so that several cores end at about the same time
+			j.perTask = max(1, min(j.perTask, groups/24))
 		}
 		clear(resize(&j.partial, groups*size))
 		j.run((*job).groupsTask, vec.Panels(groups, j.perTask), j.cost(rows, j.to-p, scores))
@@ -39,7 +40,7 @@ func (j *job) sumGroups(all int) {
 	}
 }
 
-// setCoordinates sets those of the packed rows, which all tasks need.
+// setCoordinates sets the coordinates of the packed rows, which all tasks need.
 func (j *job) setCoordinates() {
 	size := vec.Lanes * j.bank.m.Dim
 	panels := len(j.packedX) / size
