@@ -2,10 +2,10 @@ package cores
 
 import "runtime"
 
-// Go has a helper call f while the caller does something else, Runs of t included, in which
-// the helper takes part once f has returned. f must not use t. Where there is no core for a
-// helper, or in a pause, Go calls f itself. Wait is to be called before anything else that
-// depends on f.
+// Go has a helper call f while the caller does something else. The caller may call Run meanwhile;
+// the helper takes part in that once f has returned. f must not use t. If there is no core for a
+// helper, or in a pause, Go calls f itself. The caller must call Wait before it does anything else
+// that depends on f.
 func (t *Team) Go(f func()) {
 	t.Wait()
 	if t == nil || t.paused > 0 || runtime.GOMAXPROCS(0) == 1 {
@@ -17,8 +17,8 @@ func (t *Team) Go(f func()) {
 	release(t.helpers[0].offer(f))
 }
 
-// Wait returns when the function of the last Go has: it calls it, if no helper has begun. A
-// panic of the function becomes one of the caller.
+// Wait returns once the function of the last Go has returned. If no helper has begun it, Wait calls
+// it. A panic of the function becomes one of the caller.
 func (t *Team) Wait() {
 	if t == nil || !t.away {
 		return
@@ -27,7 +27,8 @@ func (t *Team) Wait() {
 	t.helpers[0].join()
 }
 
-// offer has h call f before it does other tasks. It reports whether that took a new goroutine.
+// offer has h call f before it does other tasks. It reports whether it started a goroutine for
+// that.
 func (h *helper) offer(f func()) bool {
 	h.f = f
 	if h.state.Swap(offered) != absent {

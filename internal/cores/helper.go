@@ -2,12 +2,12 @@ package cores
 
 import "sync/atomic"
 
-// helper is a goroutine of a Team, which ends when it has waited in vain.
+// helper is a goroutine of a Team. It ends when it has waited for tasks for a while in vain.
 type helper struct {
 	team   *Team
 	number int
 	panic  any           // of its last tasks
-	done   chan struct{} // receives when the caller has blocked for what is done
+	done   chan struct{} // wakes the caller if it has blocked
 
 	f       func() // of Team.Go, until it has returned
 	failure any    // the value that it panicked with
@@ -17,9 +17,9 @@ type helper struct {
 	_     [64]byte
 }
 
-// The states of a helper. The helper changes called to working, working and awaited to idle,
-// idle and dismissed to absent, offered to away, away and missed to idle, and wanted to called;
-// the caller changes the others.
+// The states of a helper. The helper itself changes called to working, working and awaited to idle,
+// idle and dismissed to absent, offered to away, away and missed to idle, and wanted to called. The
+// caller makes all other changes.
 const (
 	absent    = iota // there is no goroutine
 	idle             // it waits for tasks
@@ -28,18 +28,19 @@ const (
 	awaited          // it does tasks, and the caller has blocked until they are done
 	dismissed        // it is to end
 	offered          // there is a function of Team.Go
-	away             // it calls that
-	wanted           // it calls that, and there are tasks
-	missed           // it calls that, and the caller has blocked until it returns
+	away             // it calls that function
+	wanted           // it calls that function, and there are tasks
+	missed           // it calls that function, and the caller has blocked until it returns
 )
 
-// waitSpins and finishSpins are the numbers of times that a helper looks for tasks before it
-// ends, about 20 µs, which is less than it takes to wake a core, and the caller for the end of
-// a helper before it blocks: about 200 µs, as the last task of a helper may take that long.
+// waitSpins is the number of times that a helper looks for tasks before it ends: about 20 µs, which
+// is less than it takes to wake a core. finishSpins is the number of times that the caller looks
+// for the end of a helper before it blocks: about 200 µs, as the last task of a helper may take
+// that long.
 const waitSpins, finishSpins = 24_000, 720_000
 
-// start starts h, if it has ended, so that it waits for tasks that there will be soon. It
-// reports whether that took a new goroutine.
+// start starts h, if it has ended, so that it is there for tasks that follow soon. It reports
+// whether it started a goroutine for that.
 func (h *helper) start() bool {
 	h.state.CompareAndSwap(dismissed, idle)
 	if !h.state.CompareAndSwap(absent, idle) {
@@ -49,11 +50,11 @@ func (h *helper) start() bool {
 	return true
 }
 
-// call tells h that there are tasks. It reports whether that took a new goroutine.
+// call tells h that there are tasks. It reports whether it started a goroutine for that.
 func (h *helper) call() bool {
 	for {
 		switch now := h.state.Load(); now {
-		case offered: // it has that to do before
+		case offered: // it calls the function first
 			return false
 		case away:
 			if h.state.CompareAndSwap(away, wanted) {

@@ -2,19 +2,21 @@ package cores
 
 import "sync/atomic"
 
-// share is the tasks of RunNear that a worker begins with.
+// share counts the tasks of RunNear that belong to one worker.
 type share struct {
-	begun  atomic.Int64 // of these tasks, in their order
+	begun  atomic.Int64 // number of these tasks that have begun, in their order
 	active atomic.Bool  // the worker has begun one of them
 	_      [64]byte     // a cache line of its own
 }
 
-// RunNear is Run for tasks of which neighbours, as many as together, have data that earlier and
-// later phases use, too: a worker begins with the groups whose number is its own, modulo Size,
-// and takes part in those of others where these are late, or at the end, except in the last one
-// of a worker that is about to begin it. So most of the data are still in the cache of its core.
-// From another one they would take several times as long, and longer yet where the cores have no
-// cache in common.
+// RunNear is Run for tasks that use the same data as their neighbours, and that earlier and later
+// phases use again. Tasks are in groups of together neighbours, and each worker begins with its own
+// groups: those whose number is that of the worker, modulo the number of workers. So most of the
+// data are still in the cache of its core. To get them from another core would take several times
+// as long, and longer still if the cores have no cache in common.
+//
+// A worker takes part in the groups of another one if that one is late, or at the end. It leaves
+// the last task of a worker that has begun its tasks to that worker, which is about to begin it.
 func (t *Team) RunNear(tasks, together int, f func(worker, task int)) {
 	n := min(t.Size(), tasks)
 	if n <= 1 {
@@ -33,8 +35,8 @@ func (t *Team) RunNear(tasks, together int, f func(worker, task int)) {
 	t.Run(tasks, f)
 }
 
-// maxLead is the number of groups, times the workers, that a worker is ahead of another one
-// before it takes part in the tasks of that one.
+// maxLead is the number of groups of its own by which a worker is ahead of another one before it
+// takes over tasks of that one.
 const maxLead = 2
 
 // workNear does tasks of RunNear until none is left.
@@ -53,8 +55,9 @@ func (t *Team) workNear(worker int) {
 	}
 }
 
-// nextOf returns the worker of whose tasks the given one takes the next: its own, unless there
-// are none or those of another one are late; -1 if there are no more.
+// nextOf returns the worker to which the next task of the given worker belongs. This is the given
+// worker itself, unless it has no tasks left or those of another one are late. It returns -1 if no
+// tasks are left to take.
 func (t *Team) nextOf(worker int) int {
 	begun := t.shares[worker].begun.Load()
 	of, first, lead := worker, t.taskOf(worker, begun), int64(maxLead*t.near*t.together)
@@ -78,7 +81,7 @@ func (t *Team) nextOf(worker int) int {
 	return of
 }
 
-// taskOf returns the number of a task of those that a worker begins with.
+// taskOf returns the task at a position, counted from 0, among the tasks that belong to a worker.
 func (t *Team) taskOf(worker int, number int64) int64 {
 	group, together := number/int64(t.together), int64(t.together)
 	return (group*int64(t.near)+int64(worker))*together + number%together

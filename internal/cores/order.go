@@ -2,10 +2,10 @@ package cores
 
 import "sync/atomic"
 
-// Order adds up what tasks have computed in the order of the tasks, whichever is done first.
-// No worker waits for another one: each keeps what is done too early, and adds it once the
-// others have added what comes before. So what a task has computed stays in the cache of its
-// core. The zero value is ready to use, and keeps memory for the next sum.
+// Order adds up the results of tasks in the order of the tasks, whichever is done first. No worker
+// waits for another one: each keeps results that are too early, and adds them once the others have
+// added what comes before. So a result stays in the cache of the core that has computed it. The
+// zero value is ready to use, and keeps memory for the next sum.
 type Order[T any] struct {
 	add     func(*T)
 	workers []*orderWorker[T]
@@ -15,33 +15,33 @@ type Order[T any] struct {
 	_    [64]byte
 }
 
-// orderWorker is what a worker has of an Order.
+// orderWorker is the state of one worker in an Order.
 type orderWorker[T any] struct {
 	kept []result[T] // that are not added yet
 	free []*T
 	_    [64]byte
 }
 
-// result is what a task has computed; nil is nothing.
+// result is the result of a task; of is nil if the task has none.
 type result[T any] struct {
 	task int
 	of   *T
 }
 
-// Begin prepares o for another sum, from task 0 on, by that many workers, in which add adds a
-// result.
+// Begin prepares o for another sum by that many workers, beginning with task 0. add adds a result
+// to the sum.
 func (o *Order[T]) Begin(workers int, add func(*T)) {
 	for len(o.workers) < workers {
 		o.workers = append(o.workers, new(orderWorker[T]))
 	}
-	for _, w := range o.workers { // after a panic, there are some
+	for _, w := range o.workers { // a panic may have left some
 		w.kept = w.kept[:0]
 	}
 	o.add = add
 	o.turn.Store(0)
 }
 
-// Take returns memory for the result of a task. Its contents are those of some other task.
+// Take returns memory for the result of a task. Its contents are undefined.
 func (o *Order[T]) Take(worker int) *T {
 	w := o.workers[worker]
 	last := len(w.free) - 1
@@ -53,8 +53,8 @@ func (o *Order[T]) Take(worker int) *T {
 	return r
 }
 
-// Give adds r, the result of a task of that worker, at its place, and no longer belongs to the
-// caller. A nil r is a task without a result.
+// Give hands over r, the result of a task of a worker, to be added when it is its turn. r no longer
+// belongs to the caller. A nil r stands for a task without a result.
 func (o *Order[T]) Give(worker, task int, r *T) {
 	w := o.workers[worker]
 	w.kept = append(w.kept, result[T]{task, r})

@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// Team is goroutines that do tasks together, for computations of many phases that take some
-// ten microseconds each, less than it takes to wake a core: between two phases a helper waits
-// actively, but not for long. The zero value is a team of one. A Team belongs to one goroutine
-// at a time, which does tasks itself, and never waits for a helper that has not begun.
+// Team is a group of goroutines that do tasks together. It is for computations with many phases of
+// some ten microseconds each, which is less than it takes to wake a core: between two phases, a
+// helper waits actively, but not for long. The zero value is a team of one. A Team belongs to one
+// goroutine at a time, which does tasks itself and never waits for a helper that has not begun.
 type Team struct {
 	size    int
 	helpers []*helper
 	f       func(worker, task int)
 	tasks   int64
-	whole   bool // the caller has begun all of its tasks
+	whole   bool // the caller has done its tasks without a panic
 
 	late   int  // consecutive Runs in which the caller blocked
-	paused int  // Resizes left of a pause
-	away   bool // there was a Go, and no Wait yet
+	paused int  // Resizes until the pause ends
+	away   bool // Go has been called, and Wait has not yet
 
-	near     int // workers of a RunNear; 0 of a Run
+	near     int // workers of a RunNear; 0 in a Run
 	together int // tasks of a group
 	shares   []*share
 
@@ -30,9 +30,9 @@ type Team struct {
 	_    [64]byte
 }
 
-// Resize sets the number of goroutines, that of the caller included: n, but no more than
-// GOMAXPROCS. It is 1 in a pause: where helpers get no core, because others use them, waiting
-// for them costs more than they do.
+// Resize sets the number of goroutines, including that of the caller: n, but no more than
+// GOMAXPROCS. In a pause it sets 1: if others use the cores, helpers get none, and waiting for them
+// costs more than they contribute.
 func (t *Team) Resize(n int) {
 	if t.size = n; n <= 1 {
 		return
@@ -44,8 +44,8 @@ func (t *Team) Resize(n int) {
 	}
 }
 
-// maxLate is the number of consecutive Runs in which the caller blocked that start a pause, and
-// pause its length in Resizes. A single Run may have long tasks.
+// maxLate is the number of consecutive Runs in which the caller blocks before a pause begins, as a
+// single Run may just have long tasks. pause is the length of a pause in Resizes.
 const maxLate, pause = 2, 16
 
 // have makes sure that there are that many helpers.
@@ -65,9 +65,9 @@ func (t *Team) Start() {
 	release(started)
 }
 
-// release has the scheduler release goroutines that were started. The last one stays next in
-// line on this core, from where the scheduler lets others steal only after a sleep: let it be
-// one that does nothing.
+// release has the scheduler release goroutines that were started. It keeps the one that was started
+// last as the next one of this core, and lets other cores steal it only after a sleep. So release
+// starts one more, which does nothing.
 func release(started bool) {
 	if started {
 		go func() {}()
@@ -82,9 +82,9 @@ func (t *Team) Size() int {
 	return max(1, t.size)
 }
 
-// Run calls f once for each of the tasks, which it starts in order, with the number of the
-// worker that does it, below Size, and returns when all are done. A panic in one of them
-// becomes one of the caller.
+// Run calls f once for each of the tasks, which begin in order, and returns when all are done.
+// worker is the number of the worker that does the task, below Size. A panic in a task becomes one
+// of the caller.
 func (t *Team) Run(tasks int, f func(worker, task int)) {
 	n := min(t.Size(), tasks)
 	if n <= 1 {
