@@ -7,8 +7,8 @@ const (
 	// credibility. Chosen by trial, see docs/constants.md.
 	smoothing = 10
 
-	// leastCredibility and mostCredibility bound the weight of the prior mean that the first rows
-	// tell. Chosen by trial, see docs/constants.md.
+	// leastCredibility and mostCredibility bound the weight of the prior mean that is estimated
+	// from the first rows. Chosen by trial, see docs/constants.md.
 	leastCredibility, mostCredibility = 1, 100
 )
 
@@ -27,10 +27,10 @@ func (e *Encoding) Credit(x []float64, labels []target.Label) {
 
 // credibility returns, for each target, the weight a of the prior mean in the statistics of a
 // category with the values x[0], x[stride], and so on. It is the variance of the target within the
-// values, divided by the variance of their means: then (S + a·p)/(n + a) is the best linear estimate of
-// the mean of a value (Bühlmann and Straub 1970). The estimates of both variances are theirs, for rows
-// of equal weight, and unbiased. Numbers that are outliers are moved to the nearest end of the range
-// of the others.
+// values, divided by the variance of their means: then (S + a·p)/(n + a) is the best linear
+// estimate of the mean of a value (Bühlmann and Straub 1970). Both variances are estimated as in
+// that paper, for rows of equal weight, and without bias. Outliers among the targets of a
+// regression are moved to the nearest end of the range of the others.
 func (p *prior) credibility(x []float64, stride int, labels []target.Label) []float64 {
 	a := make([]float64, len(p.sums))
 	y := make([]float64, len(labels))
@@ -53,8 +53,8 @@ func (p *prior) credibility(x []float64, stride int, labels []target.Label) []fl
 }
 
 // variances returns the estimated variance of y within the values of a category, and that between
-// the means of the values. With hardly two rows of the same value there is no estimate, and their
-// ratio is that of smoothing.
+// the means of the values. There is no estimate if each value has a single row, or if there is only
+// one value; the ratio of the two results is then smoothing.
 func variances(x []float64, stride int, y []float64) (within, between float64) {
 	t := newTable(1)
 	n, mean := float64(len(y)), 0.0
@@ -98,8 +98,8 @@ func (c *column) ownParameters() int {
 	return 0
 }
 
-// credible reports whether the parameters of c, whose statistics are of some targets, end with
-// none or one credibility for each.
+// credible reports whether the number of parameters of c is valid for statistics of that many
+// targets: a column with statistics ends with one credibility for each target, or has none.
 func (c *column) credible(targets int) bool {
 	if !c.counts() {
 		return true

@@ -9,11 +9,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// decayed has what statistics has, of rows whose weights halve with each half-life, its
-// first parameter, also in the mean of all rows.
+// decayed is statistics with weights of rows that halve with each half-life, both in the sums of a
+// value and in the mean of all rows. Its first parameter is the half-life.
 //
-// Instead of all weights shrinking with every row, the weights of new rows grow, and the
-// statistics are divided by this growth when they are read.
+// Instead of all weights shrinking with every row, the weights of new rows grow, and the statistics
+// are divided by this growth when they are read.
 var decayed = encoder{
 	name:  "decayed",
 	moves: true,
@@ -46,7 +46,7 @@ var decayed = encoder{
 // maxGrowth is a power of 2, so that dividing by it is exact.
 const maxGrowth = 1 << 40
 
-// decay has the weights of all rows so far shrink by those of one row.
+// decay shrinks the weights of all rows so far by the factor for one row.
 func (t *table) decay(halfLife float64) {
 	if t.growth *= vec.Exp(math.Ln2 / halfLife); t.growth < maxGrowth {
 		return

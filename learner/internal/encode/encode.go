@@ -36,8 +36,8 @@ type prior struct {
 	sums    []float64 // of the targets
 }
 
-// maxTargets bounds the targets, and so the classes, that statistics are kept of. More
-// are represented by the first of them. Chosen by trial, see docs/constants.md.
+// maxTargets is the largest number of targets, or classes, of which statistics are kept. If there
+// are more, only the first ones have statistics. Chosen by trial, see docs/constants.md.
 const maxTargets = 16
 
 // NewPlan returns the encoding of columns of these types that is planned on raw rows x.
@@ -91,14 +91,13 @@ func newPrior(labels []target.Label, task target.Task) prior {
 	return p
 }
 
-// Dim returns the number of values of a raw row, and Width that of an encoded one,
-// which is not less.
+// Dim returns the number of values of a raw row, which is at most Width.
 func (e *Encoding) Dim() int { return len(e.columns) }
 
 // Width returns the number of values of an encoded row.
 func (e *Encoding) Width() int { return e.width }
 
-// Moves reports whether the encoding has state that depends on labels.
+// Moves reports whether the encoding has state that changes with the rows that are learned.
 func (e *Encoding) Moves() bool {
 	for j := range e.columns {
 		if e.columns[j].table != nil {
@@ -159,8 +158,8 @@ func (e *Encoding) Bound() {
 	}
 }
 
-// Rows returns the encoded rows of x, each with the state after those before it. They
-// are learned.
+// Rows encodes the rows of x, each with the state after the rows before it, and updates the state
+// with them.
 func (e *Encoding) Rows(x []float64, labels []target.Label, weights []float64) []float64 {
 	d := e.Dim()
 	out := make([]float64, len(labels)*e.width)

@@ -6,10 +6,10 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// OutOfFold sets the statistics of categories in out, which Rows returned for the rows x, to
-// those of all rows but the ones of the same fold: every folds-th row. The first rows then
-// have statistics of about as many rows as the last ones, and none has seen its own label
-// (as in stacking: Wolpert 1992). It does nothing with less than 2 folds.
+// OutOfFold replaces the statistics of categories in out, which Rows returned for the rows x. Each
+// row gets statistics of all rows outside of its fold, where a fold is every folds-th row. The
+// first rows then have statistics of about as many rows as the last ones, and no row has statistics
+// of its own label (as in stacking: Wolpert 1992). It does nothing with less than 2 folds.
 func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []float64, folds int) {
 	if folds < 2 || !slices.ContainsFunc(e.columns, func(c column) bool { return c.counts() }) {
 		return

@@ -14,10 +14,10 @@ const normalQuantiles = 33
 // above it.
 var halfScores = [normalQuantiles/2 + 1]float64{0, 0.07603162312038837, 0.15250597424624424, 0.22988411757923216, 0.308665805694934, 0.3894142978521444, 0.4727891209922672, 0.5595922742274325, 0.6508373064444771, 0.7478585947633021, 0.8524950342746939, 0.9674215661017014, 1.0968035620935135, 1.2477538553513243, 1.4342001596863794, 1.6906216295848984, 2.166106752892329}
 
-// normal turns numbers into normal scores: those of the quantiles of the first rows, linear
-// between them, and with the logarithm of the distance beyond the first and the last. Its
-// parameters are the quantiles, which increase, and then their scores. A missing number
-// becomes the score 0, that of the median.
+// normal turns numbers into normal scores. A quantile of the first rows has its score; the score is
+// linear between two quantiles, and grows with the logarithm of the distance beyond the first and
+// the last. The parameters are the quantiles, which increase, and then their scores. A missing
+// number becomes the score 0, that of the median.
 var normal = encoder{
 	name:    "normal",
 	width:   one,
@@ -89,8 +89,9 @@ func score(c *column, dst []float64, v float64, _ *prior) {
 	}
 }
 
-// beyond returns how much the score changes at a distance beyond the last of two
-// quantiles, from the distances of these and of their scores: as between them at first.
+// beyond returns how much the score changes at a distance beyond the outer one of two quantiles.
+// width is the distance between the two, and scores the difference of their scores. At first the
+// score changes at the same rate as between them.
 func beyond(distance, width, scores float64) float64 {
 	return float64(scores * vec.Log(1+min(distance/width, math.MaxFloat64)))
 }

@@ -10,15 +10,17 @@ const (
 	// trial, see docs/constants.md.
 	randomOrders = 3
 
-	// mostOrders is the number of orders of all categories together, of which each has as many: trees
-	// take time to grow for each column. Not chosen by trial yet: a first guess, see docs/constants.md.
+	// mostOrders is the number of orders of all categories together, of which each category gets an
+	// equal part: every order is a column, for which trees take time to grow. Not chosen by trial
+	// yet: a first guess, see docs/constants.md.
 	mostOrders = 12
 )
 
-// ordered has what statistics has, and then a number for each of some random orders, which is drawn for
-// each value and never changes. Its first parameter is how many there are. A threshold in an order
-// divides the values into two random subsets, which is how extremely randomised trees split a category
-// (Geurts, Ernst and Wehenkel 2006), whatever their statistics are.
+// ordered is statistics, followed by one column for each of some random orders. An order has a
+// random number for each value, which never changes. The first parameter is the number of orders. A
+// threshold in an order divides the values into two random subsets, which is how extremely
+// randomised trees split a category (Geurts, Ernst and Wehenkel 2006), whatever the statistics of
+// the values are.
 var ordered = encoder{
 	name:  "ordered",
 	moves: true,
@@ -55,8 +57,8 @@ func drawn(key, n uint64) float64 {
 	return float64(z>>11) / (1 << 53)
 }
 
-// Order gives the categories with statistics random orders, for a model with trees, unless there are more
-// than mostOrders of them.
+// Order gives the categories with statistics random orders, for a model with trees, unless there
+// are more than mostOrders such categories.
 func (e *Encoding) Order() {
 	if e == nil {
 		return

@@ -6,10 +6,10 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// since turns the key of a record into the logarithm of the time in seconds since the last
-// learned record of the key, and an indicator of there being none. Its parameter is the
-// index of the column with the time. A table keeps the latest time of each key; those
-// with the earliest times leave it first.
+// since turns the key of a record into two columns: the logarithm of the time in seconds since the
+// last learned record of the key, and an indicator that there was none. The parameter is the index
+// of the column with the time. A table keeps the latest time of each key; the keys with the
+// earliest times leave it first.
 var since = encoder{
 	name:  "since",
 	moves: true,

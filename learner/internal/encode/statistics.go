@@ -8,9 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// statistics has, for each target, the smoothed mean (S + a·p)/(n + a) of the rows of
-// the same value so far, and the logarithm of their share of the rows. Its parameters are a for
-// each target, or none for smoothing.
+// statistics turns a value into the smoothed mean (S + a·p)/(n + a) of each target, and the
+// logarithm of the share of the rows with this value. n is the weight of these rows so far, S the
+// sum of the target over them, and p the mean of the target over all rows. The parameters are a for
+// each target; without parameters, a is smoothing.
 var statistics = encoder{
 	name:  "statistics",
 	moves: true,
@@ -86,7 +87,7 @@ func (t *table) add(key int64, y *target.Label, weight float64, p *prior) {
 	}
 }
 
-// at returns the entry of a key, which begins with a first number.
+// at returns the entry of a key. If there is none, it adds one, whose first number is first.
 func (t *table) at(key int64, first float64) int {
 	i, ok := t.index[key]
 	if !ok {
@@ -99,7 +100,7 @@ func (t *table) at(key int64, first float64) int {
 	return i
 }
 
-// bound leaves 7/8 of maxEntries entries if there are more than maxEntries: those with
+// bound removes entries if there are more than maxEntries, and leaves 7/8 of maxEntries: those with
 // the largest weights, and of equal weights those with the smallest keys.
 func (t *table) bound() {
 	if len(t.keys) <= maxEntries {

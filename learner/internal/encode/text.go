@@ -2,8 +2,8 @@ package encode
 
 import "math"
 
-// text leaves the share of the n-grams of a text in a bucket as it is. A missing text
-// has none.
+// text passes on the share of the n-grams of a text that fall into a bucket. It is 0 for a missing
+// text.
 var text = encoder{
 	name:  "text",
 	width: one,

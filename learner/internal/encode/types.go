@@ -19,12 +19,12 @@ const (
 	Unknown        // all values so far are missing
 	Text           // the share of the n-grams of a text in one bucket
 	Normal         // numbers, to be seen as normal scores
-	Trend          // like Time, and later is not the same as earlier
+	Trend          // like Time, and the time itself is an input as well
 	Since          // like Time, of the record whose key is in the next column of type RecordKey
 	RecordKey      // the Key of the record's key
 	Pair           // like Category, of the values that two other columns have together
 	Window         // like Numeric, a statistic of the earlier records of a key
-	Source         // a key or a time that windows are of, and nothing else
+	Source         // a key or a time that windows are computed from, and no input
 	types
 )
 
@@ -99,8 +99,8 @@ func (t Type) Valid() bool {
 	return t < types || t.encoder() != nil || t&(1<<kindBits-1) == Category && t.HalfLife() <= MaxHalfLife
 }
 
-// Values returns the type of columns with the same values, which is t unless t also says
-// what they become.
+// Values returns the type of the raw values of a column of type t. It differs from t if t also says
+// what the values become.
 func (t Type) Values() Type {
 	switch t {
 	case Normal, Window:

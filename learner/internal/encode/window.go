@@ -7,19 +7,22 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// maxHalvings is the number of half-lives after which the rounding errors of newer rows are
-// not small beside what is left of the older ones: 2⁻⁵³ of the former is 2⁻³³ of the latter.
+// maxHalvings is the number of half-lives after which the rounding errors of newer rows are no
+// longer small compared to what is left of older rows: 2⁻⁵³ of the sum of newer rows is 2⁻³³ of the
+// rest of the older ones.
 const maxHalvings = 20
 
-// Window returns the rows x as a model saw them that has learned all but the last pending
-// ones: each with the state after the rows before it. e is the state of that model, and
-// does not change. The state before the rows is e without them: it is exact up to
-// rounding, except that statistics begin without the rows before x where these cannot be
-// recovered: of a value that has left a table between the rows, and of a column whose
-// half-life is shorter than the rows by a factor of maxHalvings.
+// Window encodes the rows x as a model saw them that has learned all of them but the last pending
+// ones: each row with the state after the rows before it. e is the state of that model, and does
+// not change.
 //
-// unknown has the rows that cannot be encoded so, because the record before it of the same
-// key is not in x, nil if there are none: the time since that record has been overwritten.
+// The state before the first row is e with the learned rows of x removed. It is exact up to
+// rounding, with two exceptions, in which the statistics begin without the rows before x: a value
+// that was removed from its table while the rows were learned, and a column whose half-life is
+// shorter than the learned rows by a factor of more than maxHalvings.
+//
+// unknown marks the rows that cannot be encoded, and is nil if there are none. They need the time
+// since the last record of their key, which is not in x, so that its time has been overwritten.
 func (e *Encoding) Window(x []float64, labels []target.Label, weights []float64, pending int) (rows []float64, unknown []bool) {
 	d, n := e.Dim(), len(labels)
 	at := e.clone()
@@ -107,11 +110,12 @@ func (e *Encoding) unlearn(x []float64, y *target.Label, weight float64) {
 	}
 }
 
-// leastWeight is the share of the weight of a row up to which what is left of a sum without
-// the row is a rounding error.
+// leastWeight is a share of the weight of a row. If a total without the row is at most this share,
+// it is a rounding error.
 const leastWeight = 1e-9
 
-// subtract removes a row from sums of a total weight. Nothing is left without a weight.
+// subtract removes a row from sums, and its weight from their total weight. If no weight is left,
+// the sums become 0.
 func subtract(sums []float64, total *float64, y *target.Label, weight float64, p *prior) {
 	if *total -= weight; *total <= leastWeight*weight {
 		*total = 0

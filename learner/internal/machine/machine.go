@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// Features is the number of random features of a Machine, if the model may have as
-	// many, and blockSize that of a block.
+	// Features is the number of random features of a Machine, and blockSize that of a block, unless
+	// the model itself has fewer.
 	Features, blockSize = 1024, 64
 
-	// AllFeatures are those of all machines, and FeatureBytes is the mean memory of each of
-	// them beside the State.
+	// AllFeatures is the number of random features of all machines together, and FeatureBytes the
+	// mean memory for each of them in addition to the State.
 	AllFeatures  = 2 * Features
 	FeatureBytes = (newton.ShortFactorBytes + newton.ResettingFactorBytes) / 2
 )
@@ -30,7 +30,7 @@ type Machine struct {
 	problem func() engine.Problem
 	plan    func(engine.Problem) newton.Machine // the algorithm
 	name    string                              // prefix of the arrays
-	resets  bool                                // at its own alarms
+	resets  bool                                // starts again at its own alarms
 
 	head    target.Head
 	engine  newton.Machine // nil before the first fit
@@ -38,14 +38,14 @@ type Machine struct {
 	hinkley drift.PageHinkley
 
 	ahead  []float64 // rows × scores of the pass under way
-	scored []float32 // its rows, while their scores in batch are those of the engine
+	scored []float32 // rows of that pass, as long as batch has their current scores
 	thin   int
 	batch  engine.Minibatch
 	p      []float64
 }
 
-// Short is newton on the last 512 rows. problem returns what the engine of the model would
-// be created with; its Fit is nil before the first.
+// Short is the kind of a member that is newton on the last 512 rows. problem returns what the
+// engine of the model would be created with; its Fit is nil before the first fit.
 func Short(problem func() engine.Problem) member.Kind {
 	return member.Kind{
 		Name: "short", Help: "newton on the last 512 rows",
@@ -56,8 +56,8 @@ func Short(problem func() engine.Problem) member.Kind {
 	}
 }
 
-// Resetting is newton on the rows since its own last alarm, at most 4,096. problem is as in
-// Short.
+// Resetting is the kind of a member that is newton on the rows since its own last alarm, at most
+// 4,096. problem is as in Short.
 func Resetting(problem func() engine.Problem) member.Kind {
 	return member.Kind{
 		Name: "reset", Help: "newton on the rows since its errors last grew",
@@ -84,11 +84,11 @@ func Bank(p engine.Problem) *features.Bank {
 	return p.Bank()
 }
 
-// BlockSize returns that of the random features beside a model with the given one.
+// BlockSize returns the block size of the machines of a model with the given block size.
 func BlockSize(of int) int { return min(of, blockSize) }
 
-// Start begins again, once there is a fit; in a model that is plain with the last one alone, for
-// until then m would have learned the rows that the algorithm has.
+// Start begins again, once there is a fit. With engine.Options.Plain it waits for the last fit:
+// until then, m would learn from the same rows as the algorithm of the model.
 func (m *Machine) Start(h target.Head, _ []float64) bool {
 	m.head, m.engine, m.scored = h, nil, m.scored[:0]
 	p := limited(m.problem())
@@ -139,10 +139,11 @@ func (m *Machine) Score(f []float64, r *member.Row) bool {
 	return true
 }
 
-// Thin divides the number of steps by that.
+// Thin sets the divisor of the number of steps.
 func (m *Machine) Thin(by int) { m.thin = by }
 
-// Learn learns a mini-batch. Most are the rows of a pass, whose scores Ahead has computed.
+// Learn learns a mini-batch. In most cases it consists of the rows of a pass, whose scores Ahead
+// has computed.
 func (m *Machine) Learn(c *member.Chunk) {
 	if m.engine == nil {
 		return

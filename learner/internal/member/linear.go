@@ -20,22 +20,23 @@ const (
 	// multiple of the loss of one row.
 	penalty = 1
 
-	// solveRows is the least number of rows between two solutions: solving takes the
-	// time of this many rows or less, up to 64 inputs. Beyond, it grows with them.
+	// solveRows is the least number of rows between two solutions. Solving takes no longer
+	// than learning this many rows, up to solveInputs inputs. With more inputs, the number
+	// of rows grows in proportion to them.
 	solveRows, solveInputs = 32, 64
 
-	// maxScore bounds what a coefficient may be.
+	// maxScore bounds the magnitude of a coefficient.
 	maxScore = 1e12
 )
 
-// Linear is a linear model that forgets: the minimum of the sum over all rows of the
-// parabola that the loss had at the prediction of the row, each with a weight that falls
-// by a factor with every later row, and of a penalty. For the square loss this is the
-// least squares solution; for classes it is a step of Newton's method for every
-// solution.
+// Linear is a linear model that forgets. It minimises a penalty plus a weighted sum over all rows,
+// in which each row has a parabola in place of its loss: the one that fits the loss at the
+// prediction for the row. The weight of a row falls by a factor with every later row. For the
+// square loss the minimum is the least squares solution; for classes each solution is a step of
+// Newton's method.
 //
-// Above maxInputs inputs it is AdaGrad (Duchi, Hazan and Singer 2011), row by row, and
-// forgets nothing.
+// Above maxInputs inputs it is AdaGrad (Duchi, Hazan and Singer 2011), row by row, and forgets
+// nothing.
 type Linear struct {
 	forget float64 // factor of the weight of the rows so far, for each row
 	last   bool    // whether the last label is among the inputs
@@ -125,14 +126,15 @@ func (l *Linear) inputs(x []float32, last *target.Label) {
 }
 
 const (
-	// lastBound is far outside of what most labels are, in standard deviations: an
-	// outlier must not be the only row that counts.
+	// lastBound bounds a last label, in standard deviations, so that an outlier is not the only row
+	// that counts. Most labels are far below it.
 	lastBound = 100
 
 	// maxInput bounds an input, so that the products of two have a finite sum.
 	maxInput = 1e9
 
-	// goldenAngle between a class and the next keeps the first dozen of them well apart.
+	// goldenAngle is the angle between a class and the next one. It keeps the first dozen classes
+	// well apart.
 	goldenAngle = math.Pi * 0.7639320225002102 // 3-√5
 )
 
@@ -216,9 +218,10 @@ func (l *Linear) Learn(c *Chunk) {
 	}
 }
 
-// limit sets the largest residuals of the rows of c that count in full: target.MaxResidual, or
-// mostSpreads times the root mean square of them without the largest ones. What most rows are
-// far from is no outlier but a change of the labels.
+// limit sets most to the largest residual of each score that counts in full in the rows of c. It is
+// target.MaxResidual, or mostSpreads times the root mean square of the residuals without the
+// largest ones, if that is more: if most rows have large residuals, these are no outliers, but the
+// labels have changed.
 func (l *Linear) limit(c *Chunk) {
 	k, d, rows := l.head.Scores(), len(l.factors), len(c.Labels)
 	l.most = state.Extend(l.most[:0], k)
@@ -249,15 +252,15 @@ func (l *Linear) limit(c *Chunk) {
 	}
 }
 
-// mostSpreads is the number of spreads of the residuals that one counts for at most. Chosen by
-// trial.
+// mostSpreads is the largest residual that counts in full, in root mean squares of the residuals of
+// a chunk without the largest ones. Chosen by trial.
 const mostSpreads = 10
 
 // mostSince returns the number of rows since the last solution from which on l is solved
 // again.
 func (l *Linear) mostSince() int64 { return int64(max(solveRows, solveRows*l.N/solveInputs)) }
 
-// solve sets the coefficients to the solution. Where there is none, it begins again.
+// solve sets the coefficients to the solution. If there is none, l begins again without rows.
 func (l *Linear) solve() {
 	l.factor = state.Extend(l.factor[:0], l.N*l.N)
 	l.since = 0

@@ -11,9 +11,12 @@ import (
 // Row is what a member predicts from.
 type Row struct {
 	Head *target.Head
-	X    []float32    // scaled; nil before the first fit of the warm-up
-	At   int          // in the pass under way
-	Last target.Label // of the same key, or of all rows if there is none of its own; Task is Auto before the first
+	X    []float32 // scaled; nil before the first fit of the warm-up
+	At   int       // index in the pass under way
+
+	// Last is the last label of the same key, or of any key if this one has no label yet. Its
+	// Task is Auto before the first label.
+	Last target.Label
 
 	Sparse sparse.Row // without columns if there are none
 }
@@ -42,9 +45,9 @@ type Member interface {
 	// for it.
 	Score(f []float64, r *Row) bool
 
-	// Start begins again on rows that are scaled by a new fit of the warm-up, whose
-	// roots of the column weights are given. It reports whether the member has to learn
-	// the rows so far again.
+	// Start begins again, with rows that a new fit of the warm-up scales. columnFactors are the
+	// square roots of its column weights. Start reports whether the member has to learn the rows so
+	// far again.
 	Start(h target.Head, columnFactors []float64) bool
 
 	// Learn learns the rows of a chunk.
@@ -59,8 +62,8 @@ type Member interface {
 	Load(s *state.Reader, prefix string)
 }
 
-// Static is a member that predicts from inputs with coefficients, so that a scorer, which
-// sees no labels, can have it: an Affine or a Machine.
+// Static is a member whose predictions do not depend on the labels of earlier rows directly, so
+// that a scorer, which sees no labels, can make them as well: an Affine, a Machine or a Sparse.
 type Static interface {
 	Member
 
@@ -77,23 +80,25 @@ type Affine interface {
 	AddTo(w []float64, c int, share float64, h *target.Head)
 }
 
-// Machine is a member whose scores are those of random features, the first ones of the same
-// map for all of them.
+// Machine is a member whose scores are sums over random features. All machines use the first random
+// features of the same map.
 type Machine interface {
 	Static
 
-	// Ahead is called before the rows of a pass are predicted, which are x as in Row.
+	// Ahead is called with the n rows x of a pass, scaled as in Row, before any of them is
+	// predicted.
 	Ahead(x []float32, n int)
 
-	// Thin says by how much learning may cost less: by 1 where its predictions count, by more
-	// where they count for next to nothing. It is no part of the state.
+	// Thin sets the factor by which learning may cost less: 1 if the predictions of the machine
+	// count, and more if they hardly do. It is not part of the state.
 	Thin(by int)
 
-	// Intercept returns that of score c, with which it predicts once it is Ready.
+	// Intercept returns the intercept of score c, with which the machine predicts once it is Ready.
 	Intercept(c int) float64
 
-	// AddServed adds the coefficients of random features that it predicts with, rows × scores,
-	// each times the share of its score. It returns sum, which has more rows if it lacks some.
+	// AddServed adds the coefficients of the random features that the machine predicts with to sum,
+	// rows × scores, each times the share of its score. It returns sum, to which it appends rows if
+	// it has too few.
 	AddServed(sum, shares []float64) []float64
 }
 
@@ -102,8 +107,8 @@ type Kind struct {
 	Name string // for people
 	Help string
 
-	// Labels reports whether its predictions depend on the labels of earlier rows
-	// directly, so that only the learner can make them.
+	// Labels reports whether the predictions depend directly on the labels of earlier rows, so that
+	// only the learner can make them.
 	Labels bool
 
 	// Suits reports whether it has predictions for a task.

@@ -29,15 +29,14 @@ type Sparse struct {
 
 	started   bool // the head has the scales of targets
 	rows      float64
-	norms     float64   // sum over rows of their squared values, divided by the largest of their columns
-	intercept []float64 // and the sums of its squared gradients
-	squares0  []float64
+	norms     float64 // sum over all rows of squared values, divided by the largest of a column
+	intercept []float64
+	squares0  []float64 // sums of the squared gradients of the intercepts
 
-	// of slots × scores, but for the largest values
-	Coef    []float32
-	squares []float32
+	Coef    []float32 // slots × scores
+	squares []float32 // sums of the squared gradients of the coefficients, slots × scores
 	largest []float32 // of each slot; 0: no value yet
-	room    int       // scores for which the first two have memory of their own
+	room    int       // number of scores that Coef and squares have room for, as widenSlots made it
 
 	// Served says that Coef is in the serving part of a state, and not saved with the rest.
 	Served bool
@@ -63,7 +62,7 @@ func newSparse(h target.Head, bits int) *Sparse {
 	}
 }
 
-// Start goes on with targets of another scale.
+// Start continues with targets of another scale, and learns the rows that have waited for it.
 func (l *Sparse) Start(h target.Head, _ []float64) bool {
 	if h.Task == target.Regression {
 		for j, to := range h.Scales {
@@ -120,7 +119,8 @@ func (l *Sparse) scores(f []float64, x sparse.Row) {
 	AddSparse(f, x, l.Coef)
 }
 
-// AddSparse adds to the scores f those of a row with coefficients of 2ⁿ slots × scores.
+// AddSparse adds the scores of a row to f. coef has the coefficients, slots × scores, and the
+// number of slots is a power of 2.
 func AddSparse(f []float64, x sparse.Row, coef []float32) {
 	if len(f) == 1 {
 		mask, sum := uint32(len(coef)-1), f[0]
@@ -170,7 +170,8 @@ func (l *Sparse) wait(c *Chunk) {
 	}
 }
 
-// measure takes the magnitudes of the values of a row.
+// measure updates the largest values of the columns, and the norms, with the values of a row. If
+// the largest value of a column grows, its coefficients shrink in proportion.
 func (l *Sparse) measure(x sparse.Row) {
 	k, norm := len(l.intercept), 1.0
 	for i, c := range x.Columns {
@@ -219,9 +220,9 @@ func (l *Sparse) Widen(h target.Head, total float64) {
 	l.squares0 = squares0
 }
 
-// widenSlots has k scores in each slot instead of from, whose coefficients wide turns into those
-// of k. Few slots are in use while classes appear, and mostly there is memory for more scores:
-// then those slots alone move, the last one first.
+// widenSlots makes room for k scores in each slot instead of from. wide turns the coefficients of a
+// slot into k of them. Few slots are in use while classes appear, and mostly there is memory for
+// more scores: then only the slots in use are moved, the last one first.
 func (l *Sparse) widenSlots(wide func([]float64) []float64, from, k int) {
 	n := len(l.largest)
 	oldCoef, oldSquares := l.Coef, l.squares
@@ -269,7 +270,8 @@ func (l *Sparse) Save(a *state.Arrays, _ string) {
 	target.PutLabels(a, "sparse.waiting", l.waiting.Labels, l.head.Targets(), l.waiting.Weights)
 }
 
-// Load reads what Save wrote. Coef and Served are set before if a state serves them.
+// Load reads what Save wrote. If Coef is in the serving part of the state, the caller sets Coef and
+// Served before.
 func (l *Sparse) Load(s *state.Reader, _ string) {
 	k, n := len(l.intercept), len(l.largest)
 	rows := state.Take[float64](s, "sparse.rows", 1, 3)

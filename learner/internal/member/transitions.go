@@ -34,7 +34,8 @@ var transitionsKind = Kind{
 
 func (t *transitions) Start(target.Head, []float64) bool { return false }
 
-// Score mixes the counts after the last class with one row of the shares of all.
+// Score adds one row, divided among the classes in proportion to all counts, to the counts after
+// the last class.
 func (t *transitions) Score(f []float64, r *Row) bool {
 	k := t.head.Classes
 	if r.Last.Task == target.Auto || k < 2 || r.Last.Class >= k {

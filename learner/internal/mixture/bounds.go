@@ -13,8 +13,8 @@ const (
 	// it is an outlier.
 	recentLabels = 256
 
-	// epochLabels is the number of labels after which their range begins again. The one
-	// before remains in effect for as many more.
+	// epochLabels is the number of labels in an epoch. Each epoch begins a new range of the labels,
+	// and the range of the epoch before remains in effect until the end of this one.
 	epochLabels = 4096
 )
 
@@ -33,7 +33,7 @@ const (
 	boundHigh            //
 	boundLastLow         // range in the epoch before
 	boundLastHigh        //
-	boundOutside         // number of rows that were not learned; in those of the first target
+	boundOutside         // number of rows that were not learned; only for the first target
 	boundFields
 )
 
@@ -60,8 +60,9 @@ func (b *bounds) check(s *state.Reader) {
 // place returns where in the ring the label after n is.
 func place(n float64) int { return int(int64(n) % recentLabels) }
 
-// add takes a label. It returns the labels so far without outliers, if there are some and there
-// are few labels enough to begin again with, and otherwise nil.
+// add takes a label. While all labels fit into the ring, it returns the labels so far without
+// outliers if there are any outliers, so that the caller can begin again with them. Otherwise it
+// returns nil.
 func (b *bounds) add(y float64) (inliers []float64) {
 	n := b.head[boundLabels]
 	b.labels[place(n)] = y
@@ -116,11 +117,12 @@ func (b *bounds) span() (lo, hi float64) {
 }
 
 // limits returns the least and the largest number that a scorer predicts: the range of the labels
-// without outliers, and as much on both sides.
+// without outliers, extended by its width on both sides.
 func (b *bounds) limits() (lo, hi float64) { return b.within(1) }
 
-// reach returns the least and the largest number that a learner predicts: limits, and the last
-// label if it is learned, so that a level which labels jump to is followed at once.
+// reach returns the least and the largest number that a learner predicts: limits, extended to the
+// last label if that is learned, so that the predictions follow a jump of the labels to another
+// level at once.
 func (b *bounds) reach() (lo, hi float64) {
 	lo, hi = b.limits()
 	if n := b.head[boundLabels]; n > 0 {
@@ -131,7 +133,7 @@ func (b *bounds) reach() (lo, hi float64) {
 	return lo, hi
 }
 
-// within returns the range of the labels without outliers, with that many times its width more on
+// within returns the range of the labels without outliers, extended by that many times its width on
 // both sides.
 func (b *bounds) within(widths float64) (lo, hi float64) {
 	if b.head[boundLabels] < leastLabels {
@@ -142,7 +144,7 @@ func (b *bounds) within(widths float64) (lo, hi float64) {
 	return target.Bounded(lo - margin), target.Bounded(hi + margin)
 }
 
-// leastLabels is the number of labels whose range says something about others.
+// leastLabels is the least number of labels from whose range limits are derived.
 const leastLabels = 3
 
 // outlierWidths is the distance of a label from the range at which it is not learned, in widths of
@@ -156,8 +158,8 @@ func (b *bounds) outside(y float64) bool {
 	return y < lo || y > hi
 }
 
-// mostVariance returns the square of the range, which no mean of squared errors is above; where
-// labels are all the same, there is no bound.
+// mostVariance returns the square of the width of the range, which bounds the means of squared
+// errors. If there are few labels, or all are the same, there is no bound.
 func (b *bounds) mostVariance() float64 {
 	lo, hi := b.span()
 	if b.head[boundLabels] < leastLabels || lo == hi {

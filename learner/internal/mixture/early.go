@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// StartEarly restarts the members that see inputs before the first fit of the warm-up, with
-// rows x of another scaler. A scorer has those of a regression.
+// StartEarly restarts the members that see inputs before the first fit of the warm-up, with rows x
+// that another scaler has scaled. In a regression, a scorer has these members as well.
 func (m *Mixture) StartEarly(h *target.Head, scaler *warmup.Scaler, x []float32, labels []target.Label, weights []float64) {
 	if alike(h.Task, labels) {
 		return

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// factorForget is the factor of the rows so far for each row, and factorPenalty the
-	// penalty on the squared distance of the factor of a scorer from 1, as a multiple of the
-	// loss of one row. Chosen by trial, see docs/constants.md.
+	// factorForget is the factor of the earlier rows for each new row. factorPenalty is the penalty
+	// on the squared distance of the factor of a scorer from 1, as a multiple of the loss of one
+	// row. Chosen by trial, see docs/constants.md.
 	factorForget  = 0.998
 	factorPenalty = 20
 
@@ -43,8 +43,8 @@ func newFactor(theta, of []float64) factor {
 	return factor{stack: newStack(factorForget, theta, of)}
 }
 
-// takeRows reads the numbers of rows. Those of models of arithmetic 4 lack the factor of a
-// scorer, and those of arithmetic 9 the bounds, which begin without rows then.
+// takeRows reads the numbers of m.now. States of models of arithmetic 4 lack the factor of a
+// scorer, and those of models of arithmetic 9 lack the bounds. What is missing begins without rows.
 func (m *Mixture) takeRows(s *state.Reader) []float64 {
 	n, lacks := len(m.now.all), factorSize(m.task)
 	if more := m.boundsSize(); s.Err == nil && len(s.In) > 0 && more > 0 && s.In[0].Shape[1] == n-more {
@@ -76,7 +76,7 @@ func (s *Static) loadFactor(from *state.Reader) {
 // learnFactor learns from the prediction p of a scorer, whose scores had the factor.
 func (m *Mixture) learnFactor(h *target.Head, p []float64, class int, weight float64) {
 	if len(m.Static.Engine) == 0 {
-		return // that of the engine alone, before the first fit
+		return // before the first fit, the prediction is that of the engine alone
 	}
 	r, k := &m.ahead.factor, h.Scores()
 	r.x, m.gradient, m.diagonal, m.outerP = resized(r.x, k), resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// GrownRows is the number of rows after which Grown may have another answer, and of the
-	// labels that it looks at.
+	// GrownRows is the number of recent labels that Grown looks at, and the number of rows after
+	// which its answer may change.
 	GrownRows = 64
 
-	// growth is how many times the scale of a target the deviation of recent labels is where
-	// the scale has to change: members bound their residuals by it, and would follow labels
-	// that have grown a hundredfold for thousands of rows. Chosen by trial, see
+	// growth is the deviation of the recent labels, as a multiple of the scale of their target, at
+	// which the scale has to change. Members bound their residuals by the scale, so that they would
+	// need thousands of rows to follow labels that have grown a hundredfold. Chosen by trial, see
 	// docs/constants.md.
 	growth = 8
 
@@ -23,9 +23,9 @@ const (
 	normalDeviation = 1.4826
 )
 
-// Grown returns the scales of the targets, of which at least one has labels that have grown far
-// beyond that of h, and nil if there is none. It is of half of the recent labels at least, and so
-// of no outliers.
+// Grown returns new scales of the targets if the recent labels of at least one target have grown
+// far beyond its scale in h, and nil otherwise. It judges by a median: at least half of the recent
+// labels have to have grown, so that outliers alone do not count.
 func (m *Mixture) Grown(h *target.Head) []target.Scale {
 	var scales []target.Scale
 	for j := range m.now.bounds {

@@ -16,9 +16,10 @@ func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 // Remember has y be the last label of a key.
 func (m *Mixture) Remember(key string, y target.Label) { m.memory.push(key, y) }
 
-// Push takes the next labelled row, of which n were learned with it: its scaled inputs
-// (nil before the first fit), its sparse part, the last label of its key before it, and its own.
-// warming says that a later fit may scale the row again. Push reports whether Learn is due.
+// Push takes the next labelled row: its scaled inputs x (nil before the first fit), its sparse
+// part, the last label of its key before it, and its own label y. n is the number of labelled rows
+// up to this one. warming says that a later fit may scale the row again. Push reports whether Learn
+// is due.
 func (m *Mixture) Push(x []float32, of sparse.Row, last, y target.Label, weight float64, n int64, warming bool) bool {
 	if warming {
 		m.early = append(m.early, last)
@@ -55,8 +56,8 @@ func (m *Mixture) Learn(h *target.Head) {
 	m.setStatic(h)
 }
 
-// Start begins again with rows of a new fit, whose roots of the column weights are given:
-// x has the rows so far, and the labels and weights are theirs.
+// Start begins again after a new fit. columnFactors are the square roots of its column weights. x
+// has the rows so far as this fit scales them, with their labels and weights.
 func (m *Mixture) Start(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
 	m.factors, m.scaler = slices.Clone(columnFactors), nil
 	d := len(columnFactors)
@@ -85,7 +86,7 @@ func (m *Mixture) Widen(h *target.Head, total float64) {
 	m.setStatic(h)
 }
 
-// Save adds the state beside Static. labels are those of the targets.
+// Save adds the state without Static.
 func (m *Mixture) Save(a *state.Arrays) {
 	state.Put(a, "mixture.rows", len(m.now.all), m.now.all)
 	state.Put(a, "mixture.theta", 1+m.experts, m.theta)

@@ -28,15 +28,15 @@ const (
 // outerPrior are the weights of the mixture and of its stacks before the first row.
 var outerPrior = []float64{0.8, 0.1, 0.1}
 
-// others are what is graded beside the experts: the mixture, and that of a scorer.
+// others is the number of predictions that are graded besides those of the experts: the mixture,
+// and the mixture of a scorer.
 const others = 2
 
-// Mixture mixes an engine with simple members, by weights that change with every
-// labelled row. Its experts are the engine, the members, and calibrated twins of some of
-// them.
+// Mixture mixes an engine with simple members, by weights that change with every labelled row. Its
+// experts are the engine, the members, and calibrated twins of some of them.
 //
-// It has two parts. Rows changes with every labelled row, along a batch that has not been
-// learned; everything else changes with every ChunkRows of them, in Learn.
+// Its state has two parts. Type rows is what changes with every labelled row, also within a batch
+// that has not been learned. Everything else changes with every ChunkRows of them, in Learn.
 type Mixture struct {
 	task     target.Task
 	targets  int // of which each has weights of its own; 1 for classes
@@ -44,18 +44,18 @@ type Mixture struct {
 	members  []member.Member
 	machines []machine      // among them
 	sparse   *member.Sparse // likewise; nil if rows have no sparse part
-	twins    []int          // the experts that they calibrate
+	twins    []int          // for each twin, the expert that it calibrates
 	static   []int          // the experts that a scorer has, of which the first is the engine
 	experts  int
 
 	prior, staticPrior []float64
 
 	theta      []float64 // factors of the stacks
-	factor     []float64 // that of a scorer; empty without classes
+	factor     []float64 // of a scorer, see type factor; empty without classes
 	now, ahead *rows     // after the rows learned, and after those predicted
 	Static     Static
 	factors    []float64      // roots of the column weights; nil before the first fit
-	scaler     *warmup.Scaler // of the members before it, once they have rows
+	scaler     *warmup.Scaler // of the members before the first fit, once they have rows
 	chunk      member.Chunk
 	early      []target.Label // last labels of the rows of the warm-up
 	memory     memory
@@ -67,7 +67,7 @@ type Mixture struct {
 type scratch struct {
 	f, p          []float64 // experts × scores, experts × values
 	tops, rests   []float64 // of the scores of each expert that is awake: see loss.Softmax.LinkSum, and LinkExp of loss.Logistic
-	reach         []float64 // of a number: the least and the largest that is predicted, of each target
+	reach         []float64 // the least and the largest prediction of each target of a regression
 	awake, broken []bool
 	w, losses     []float64
 	x             []float64   // of the stacks: inputs × scores
@@ -84,7 +84,7 @@ type scratch struct {
 	features      []float64 // features × scores, of the mixture of a scorer
 }
 
-// machine is a member that is one, and its number as an expert.
+// machine is a member that is a Machine, and its number as an expert.
 type machine struct {
 	member.Machine
 	expert int
@@ -209,7 +209,7 @@ func ScoresOf(h *target.Head, f, p []float64) {
 	}
 }
 
-// ask sets the scores and values of all experts, and who is awake.
+// ask sets the scores and values of all experts for r, and which of them are awake.
 func (m *Mixture) ask(r *Row) {
 	h := r.Head
 	k, size := h.Scores(), h.PredictionSize()
@@ -343,8 +343,8 @@ func (m *Mixture) scale(j int) (mean, deviation float64) {
 	if l[0] == 0 {
 		return m.inner[j], 1
 	}
-	// The variance of the labels counts as if it were one error, and less and less: that
-	// the first few errors of an expert are small is luck.
+	// The variance of the labels counts as one more squared error, with a weight that falls
+	// with the number of labels: the first few errors of an expert may be small by luck.
 	variance := l[2] / l[0]
 	least := (slices.Min(m.ahead.squares[j*m.experts:(j+1)*m.experts]) + variance/l[0]) / l[0]
 	least = max(least, float64(leastShare*variance))

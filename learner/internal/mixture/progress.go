@@ -9,7 +9,7 @@ import (
 // Grade is how good an expert is, for one target.
 type Grade struct {
 	Weight       float64 // in the mixture, without its stacks
-	ServedWeight float64 // in that of a scorer; 0 for those that it cannot have
+	ServedWeight float64 // in the mixture of a scorer; 0 for experts that it cannot have
 	Graded       float64 // weight of the rows that it has predicted
 	Loss, Error  float64 // means over these
 	RecentLoss   float64 // decayed
@@ -25,8 +25,8 @@ func (m *Mixture) Outliers() int64 {
 	return int64(m.now.bounds[0].head[boundOutside])
 }
 
-// Grades returns those of all experts for target j, then those of the mixture, whose
-// Weight is that of its part without stacks, and of the one of a scorer.
+// Grades returns the grades of all experts for target j. They are followed by that of the mixture,
+// whose Weight is the weight of its part without stacks, and that of the mixture of a scorer.
 func (m *Mixture) Grades(j int) []Grade {
 	r := m.now
 	all := make([]Grade, m.experts+others)

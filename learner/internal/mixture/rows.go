@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// rows is what every labelled row changes. There are two of them: a batch is predicted
-// with labels of its own earlier rows, before any of them is learned.
+// rows is the state that every labelled row changes. A Mixture has two of them, because a row is
+// predicted with the labels of earlier rows of its batch before any of these is learned.
 type rows struct {
 	all []float64 // everything below
 
@@ -133,8 +133,8 @@ func (r *rows) weigh(weight float64) float64 {
 	return min(1, weight*(r.weights[1]/r.weights[0]))
 }
 
-// addLabel adds a number to the decayed moments of target j. Outliers count as if they were
-// at the limits of what is predicted, and those among the first rows for nothing.
+// addLabel adds a number to the decayed moments of target j. An outlier counts as if it were at the
+// nearest limit of what is predicted. Outliers among the first labels do not count.
 func (r *rows) addLabel(j int, y, weight float64) {
 	l := r.labels[3*j : 3*j+3]
 	l[0] = float64(l[0]*recentForget) + weight

@@ -1,4 +1,5 @@
-// Package mixture weights candidates by the exponentials of their negative recent losses.
+// Package mixture mixes the predictions of an engine and of simple members, by weights that
+// depend exponentially on their losses.
 package mixture
 
 import (

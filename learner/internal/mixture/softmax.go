@@ -9,7 +9,7 @@ import (
 func (m *Mixture) predict(h *target.Head, e int, p, f []float64) {
 	switch l := h.Loss.(type) {
 	case loss.Softmax:
-		m.tops[e], m.rests[e] = l.LinkSum(p, f) // ask has the logarithm of the sum
+		m.tops[e], m.rests[e] = l.LinkSum(p, f) // ask takes the logarithm of the sum
 	case loss.Logistic:
 		m.rests[e] = l.LinkExp(p, f)
 	default:
@@ -17,7 +17,7 @@ func (m *Mixture) predict(h *target.Head, e int, p, f []float64) {
 	}
 }
 
-// loss returns that of the scores f of expert e, which ask has seen.
+// loss returns the loss of the scores f of expert e, for the row of the last ask.
 func (m *Mixture) loss(h *target.Head, e int, f []float64, class int) float64 {
 	switch l := h.Loss.(type) {
 	case loss.Softmax:

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// stackPenalty is that on the squared distance of a factor from its start, as a
-	// multiple of the loss of one row.
+	// stackPenalty is the penalty on the squared distance of a factor from its start, as a multiple
+	// of the loss of one row.
 	stackPenalty = 1
 
-	// leastLog and mostOdds bound what a stack sees: the logarithm of a probability of
-	// several, and that of the odds of one of two.
+	// leastLog and mostOdds bound what a stack sees: the logarithm of a probability if there are
+	// more than two classes, and the log-odds if there are two.
 	leastLog, mostOdds = -10, 10
 
 	// mostDeviations bounds a difference of predictions likewise.
@@ -62,8 +62,8 @@ func (s *stack) score(f, x []float64) {
 	}
 }
 
-// learn adds the parabola of a row with the inputs x: gradient is that of its loss in
-// the scores, whose curvatures are the matrix diagonal - outer·outerᵀ.
+// learn adds the parabola of a row with the inputs x. gradient is the gradient of its loss with
+// respect to the scores, and diagonal - outer·outerᵀ is the matrix of the second derivatives.
 func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 	k, n := len(gradient), len(s.theta)
 	if len(s.change) != 2*n {
@@ -101,8 +101,8 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 	}
 }
 
-// used returns the number of inputs x without the last ones, if those are 0: the experts that
-// they are of, such as the calibrated ones with three classes, are asleep and add nothing.
+// used returns the number of inputs in x without the last ones, if those are 0. These belong to
+// experts that are asleep, such as the calibrated ones with three classes, and add nothing.
 func used(x []float64, k int) int {
 	n := len(x)
 	for n > k && x[n-1] == 0 {
@@ -111,9 +111,9 @@ func used(x []float64, k int) int {
 	return (n + k - 1) / k
 }
 
-// products returns the lower triangle of the products of the inputs under the matrix of
-// learn, whose products with outer are in change. Four sums at a time do not wait for each
-// other.
+// products returns the lower triangle of the products of the inputs under the matrix of learn.
+// change has the products of the inputs with outer. Four sums are computed at a time, so that they
+// do not wait for each other.
 func (s *stack) products(x, diagonal []float64) []float64 {
 	k := len(diagonal)
 	n := len(x) / k

@@ -16,18 +16,19 @@ import (
 // shares, and so one set of coefficients. Its zero value is the engine alone.
 type Static struct {
 	Engine []float64 // share of the engine in each score
-	Linear []float32 // scores × (inputs + 1): what is added, the last is the intercept
+	Linear []float32 // coefficients, scores × (inputs + 1); the last one is the intercept
 
-	// Factor is that of the scores of classes, which the numbers above and below contain: see
-	// type factor. 1 for a regression.
+	// Factor multiplies the scores of classes, see type factor. It is 1 for a regression. Engine,
+	// Linear, Coef and Sparse contain it already.
 	Factor float64
 
 	// Coef are coefficients of the random features that the machines have in common, each
 	// times the share of its machine: 2 rows for each random feature × scores.
 	Coef []float32
 
-	// Sparse is the share of the sparse member in each score, and SparseCoef are its
-	// coefficients, slots × scores, which a learner shares with it; nil without one.
+	// Sparse is the share of the sparse member in each score. SparseCoef are the coefficients of
+	// this member, slots × scores; in a learner they are its own memory. Both are nil without a
+	// sparse member.
 	Sparse     []float64
 	SparseCoef []float32
 
@@ -47,14 +48,15 @@ const (
 	limitFields
 )
 
-// Blocks returns the number of blocks of random features that s has coefficients of, where
-// each has that many.
+// Blocks returns the number of blocks of random features for which s has coefficients, given the
+// size of a block.
 func (s *Static) Blocks(blockSize int) int {
 	return len(s.Coef) / max(1, 2*blockSize*len(s.Engine))
 }
 
-// Apply turns the scores f of the engine for rows x into those of the mixture. features are
-// those of Coef, and of returns the sparse part of a row.
+// Apply turns the scores f of the engine for rows x into those of the mixture. features has the
+// sums over the random features with the coefficients Coef, rows × scores, and of returns the
+// sparse part of a row.
 func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i int) sparse.Row) {
 	k := len(s.Engine)
 	if k == 0 {
@@ -127,7 +129,7 @@ func (s *Static) addSparse(f []float64, x sparse.Row, sums []float64) {
 	}
 }
 
-// setStatic sets the mixture of a scorer to what the weights are.
+// setStatic sets the mixture of a scorer from the current weights and members.
 func (m *Mixture) setStatic(h *target.Head) {
 	m.Static = Static{}
 	if h.Task == target.Classification && h.Classes < 2 {
@@ -218,19 +220,20 @@ func (m *Mixture) mixMachines(shares []float64, k int) {
 	}
 }
 
-// leastEngine is the least share of the engine in the mixture of a scorer. After an abrupt
-// change the engine is sure and wrong, and loses its weight: the loss of the mixture is then
-// the less, but it decides for the wrong class more often than the engine once that has
-// learned again. Chosen by trial.
+// leastEngine is the least share of the engine in the mixture of a scorer. After an abrupt change
+// the engine is confident but wrong, and loses its weight. This lowers the loss of the mixture. But
+// once the engine has learned again, the mixture would decide for the wrong class more often than
+// the engine does. Chosen by trial.
 const leastEngine = 0.25
 
-// worseEngine is how many times the squared error of the best member that of the engine may be
-// for it to have leastEngine in full. Chosen by trial.
+// worseEngine is the largest squared error of the engine, as a multiple of that of the best member,
+// at which the engine still has leastEngine in full. Chosen by trial.
 const worseEngine = 4
 
-// engineFloor returns the least share of the engine in target j: 0 where it sees little of the
-// inputs or has no fit, and less for numbers that it predicts far worse than another member, as a
-// trend, since they have no decision that would be right nevertheless.
+// engineFloor returns the least share of the engine in target j. It is 0 if the rows have a sparse
+// part, so that the engine sees little of the inputs, or if there is no fit yet. In a regression it
+// is lower if the engine predicts far worse than another member, as in a trend: there is no
+// decision that could be right in spite of a wrong number.
 func (m *Mixture) engineFloor(j int) float64 {
 	if m.sparse != nil || m.factors == nil {
 		return 0
@@ -249,7 +252,7 @@ func (m *Mixture) engineFloor(j int) float64 {
 	return leastEngine * worseEngine * (least / squares[0])
 }
 
-// keepEngine turns weights into the shares that a scorer has.
+// keepEngine turns weights into shares, of which the engine has at least floor.
 func keepEngine(shares []float64, floor float64) {
 	for i, v := range shares {
 		shares[i] = float64((1 - floor) * v)
@@ -332,9 +335,9 @@ const (
 	mostBlocks = 1 << 12
 )
 
-// LoadStatic reads what Save wrote for a model with this number of scores, inputs, which are 0
-// before the first fit, raw values of a row, and random features in a block. It returns nil if
-// the next array is another one.
+// LoadStatic reads what Save wrote for a model with these numbers of scores, of inputs (0 before
+// the first fit), of raw values in a row and of random features in a block. It returns nil if the
+// next array is another one.
 func LoadStatic(s *state.Reader, scores, inputs, raw, blockSize int) *Static {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "mixture.engine" && s.In[0].Name != "mixture.scaler" {
 		return nil

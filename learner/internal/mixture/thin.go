@@ -1,16 +1,17 @@
 package mixture
 
-// leastTrusted is the weight below which a machine is not worth its whole time. On stationary
-// streams the weights of machines are below a tenth of it, and on those that change they are
-// above most of the time. Chosen by trial.
+// leastTrusted is the weight below which learning a machine is not worth its full time. On
+// stationary streams the weights of machines are below a tenth of it. On streams that change they
+// are above it most of the time. Chosen by trial.
 const leastTrusted = 0.02
 
 // thinning is what the steps of such a machine are divided by. Chosen by trial.
 const thinning = 16
 
-// thinMachines reduces the cost of machines with little weight for all targets, both in the
-// predictions of the learner and in those of a scorer. As their weights grow with the
-// first rows that they predict better than the others do, they are back at once.
+// thinMachines reduces the cost of machines that have little weight for all targets, both in the
+// predictions of the learner and in those of a scorer. The weight of a machine grows with the first
+// rows that it predicts better than the other experts do, and so it learns at full cost again at
+// once.
 func (m *Mixture) thinMachines() {
 	if len(m.machines) == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight float64) (outlier bool) {
 	h := r.Head
 	if weight == 0 || h.Task == target.Classification && (h.Classes < 2 || y.Class >= h.Classes) {
-		return false // all of them are as wrong
+		return false // all experts are equally wrong
 	}
 	weight = m.ahead.weigh(weight)
 	if h.Task == target.Classification {
@@ -30,7 +30,8 @@ func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight flo
 	return outlier
 }
 
-// tally returns that of expert e, of the mixture or of the scorer's, for target j.
+// tally returns the tally of expert e for target j. The tallies after those of the experts are
+// those of the mixture and of the mixture of a scorer.
 func (m *Mixture) tally(r *rows, j, e int) []float64 {
 	at := (j*(m.experts+others) + e) * tallyFields
 	return r.tallies[at : at+tallyFields]
@@ -106,9 +107,9 @@ func (m *Mixture) updateStatic(j int) {
 	m.ahead.served[j].Update(m.staticLosses, m.staticAwake)
 }
 
-// tailFreedom is the number of degrees of freedom of the t distributions by which numbers are
-// judged. With a normal distribution the first jump of a series, of a hundred standard
-// deviations, leaves nothing of the weight of all experts but one, the luckiest. Chosen by trial.
+// tailFreedom is the number of degrees of freedom of the t distributions by which errors of numbers
+// are judged. With a normal distribution, the first jump of a series by a hundred standard
+// deviations would leave all experts but one, the luckiest, without any weight. Chosen by trial.
 const tailFreedom = 4
 
 // tailLoss returns the loss of an error of √q standard deviations: the negative logarithm of

@@ -7,14 +7,13 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// kernelGain is the largest error, relative to that of the kernels before it, at which a
-// kernel is chosen: that of column weights, for the same reason.
+// kernelGain is the largest error, relative to that of the best kernel before it, at which a kernel
+// is chosen. It is the same as for column weights, for the same reason.
 const kernelGain = weightsGain
 
-// among chooses one of the kernels by the leave-one-out error of the last rows x, with
-// equal column weights or with those of the rows before them, whichever is lower. It
-// leaves out kernels that a row is outside the domain of, and takes the first one if there
-// are few rows.
+// among chooses one of the kernels by the leave-one-out error of the last rows x: with equal column
+// weights, or with those of the rows before them, whichever error is lower. It leaves out kernels
+// whose domain does not contain all rows. If there are few rows, it takes the first kernel.
 func (a *Request) among(kernels []kernel.Kernel, x []float64, labels []target.Label, dim int, f Fit) kernel.Kernel {
 	n := len(labels)
 	if n < minTuningRows {

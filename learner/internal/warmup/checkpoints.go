@@ -17,9 +17,9 @@ const LastCheckpoint = 1000
 // quickCheckpoints are those of a quick warm-up. Chosen by trial.
 var quickCheckpoints = []int{64, 256, LastCheckpoint}
 
-// fewCheckpoints are those from the version Third on. The first one of column weights is among
-// them, and one that corrects it soon: without that of 400 rows, weights that 256 have missed
-// are missed until row 1,250. Chosen by trial.
+// fewCheckpoints are the checkpoints from the version Third on. 256 is the first one that chooses
+// column weights, and 400 corrects these soon: without it, weights that 256 rows have missed are
+// missed until row 1,250. Chosen by trial.
 var fewCheckpoints = []int{64, 256, 400, LastCheckpoint}
 
 // CheckpointsOf returns those at which a warm-up has fits.
@@ -47,8 +47,8 @@ func TakesEffect(n int64) bool {
 	return false
 }
 
-// LatestEffect returns the row after which the latest fit of checkpoints took effect, if it did,
-// of n rows; 0 for none.
+// LatestEffect returns the row after which the latest fit that is in effect after n rows took
+// effect, among the fits of checkpoints. It returns 0 if there is none.
 func LatestEffect(n int64, checkpoints []int) int {
 	at := 0
 	for _, r := range checkpoints {

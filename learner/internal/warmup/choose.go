@@ -22,8 +22,8 @@ const (
 	// column weights on and makes the final choice on. Chosen by trial.
 	quickCompared, quickTuningRows = 167, 384
 
-	// earlyTuningRows is the number of rows of the final choice of the fits before the last, in
-	// the version Sixth. Chosen by trial.
+	// earlyTuningRows is the number of rows of the final choice of the fits before the last, from
+	// the version Sixth on. Chosen by trial.
 	earlyTuningRows = 256
 )
 
@@ -90,17 +90,19 @@ func (s sample) scaled(k kernel.Kernel, t tuned) kernel.Scaled {
 	return withScale(k, scale).(kernel.Scaled)
 }
 
-// tuned is column weights, and the best choices with them.
+// tuned is a choice of column weights, and the best tuning for them.
 type tuned struct {
 	weights []float64
 	tuning
 }
 
-// tuned makes the final choice for column weights, starting from that on other rows. A
-// model of many features has, from the last fit on, a narrower kernel than is best for
-// these rows. A model of few has the width that is best with its features, and the
-// penalty that is best for the kernel itself: with about as many rows as features a
-// larger penalty would look better, but there will be more rows.
+// tuned makes the final choice for the column weights of from, starting from its tuning, which was
+// chosen on other rows.
+//
+// From the last fit on, a model of many features gets a narrower kernel than is best for these
+// rows. A model of few features gets the width that is best with its features, and the penalty that
+// is best for the kernel itself: with about as many rows as features a larger penalty would look
+// better, but there will be more rows.
 func (s sample) tuned(from tuned, a Request) tuned {
 	n := s.rows()
 	last := s.slice(max(0, n-a.finalRows(n)), n)
@@ -121,18 +123,17 @@ const (
 	// see docs/constants.md.
 	weightsGain = 0.97
 
-	// secondMargin is the largest error of equal column weights, relative to the best
-	// ones, at which half of the frequencies have equal weights: those that few rows
-	// suggest help while there are few, and hurt if all columns matter in the end.
-	// Chosen by trial.
+	// secondMargin is the largest error of equal column weights, relative to that of the best ones,
+	// at which half of the frequencies have equal weights. Weights that few rows suggest help while
+	// there are few rows, but hurt if all columns matter in the end. Chosen by trial.
 	secondMargin = 1.15
 )
 
-// choose compares equal column weights with those of each weighting and their square
-// roots, computed on the first two thirds of the rows and compared on the others. The
-// best ones are used as they were compared: computed again, on all rows, they could
-// differ. The second ones are for half of the frequencies, or nil. From the seventh version on the
-// search for each weighting starts from what is best for equal weights.
+// choose compares equal column weights with those of each weighting and their square roots,
+// computed on the first two thirds of the rows and compared on the others. The best weights are
+// used as they were compared: if they were computed again, on all rows, they could differ. second
+// has the weights for half of the frequencies, or is nil. From the version Seventh on, the search
+// for each weighting starts from the best tuning for equal weights.
 func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
 	split := 2 * n / 3
@@ -142,7 +143,7 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	}
 	all := make([]tuned, 1+2*len(weightings))
 	var wait, equal sync.WaitGroup
-	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // cores, so that no more memory is in use
+	free := make(chan struct{}, runtime.GOMAXPROCS(0)) // bounds the memory in use
 	take := func(do func()) {
 		free <- struct{}{}
 		do()

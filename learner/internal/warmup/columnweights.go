@@ -19,8 +19,8 @@ const (
 	// Version First; more are mixed. Chosen by trial.
 	weightingTargets = 4
 
-	// weightingWork bounds the multiply-adds of the derivatives in a round: of more
-	// rows it takes some, evenly.
+	// weightingWork bounds the number of multiply-adds for the derivatives in a round. If the
+	// derivatives in all rows would take more, only evenly spaced rows are used.
 	weightingWork = 1 << 26
 )
 
@@ -34,12 +34,12 @@ type weighting struct {
 // weightings are those that are compared. Chosen by trial.
 var weightings = []weighting{{3, 1e-3}, {8, 1e-5}}
 
-// newColumnWeights returns the weight of each column in squared distances: the mean
-// square of the derivative of a kernel ridge regression in that column, which is fitted
-// again with the weights so far in each round (expected gradient outer product;
-// recursive feature machine: Radhakrishnan, Beaglehole, Pandit and Belkin 2024). The
-// kernel of this regression is Gaussian, whose derivative is simple, for models of every
-// kernel. The weights have the mean 1.
+// newColumnWeights returns the weight of each column in squared distances: the mean square of the
+// derivative of a kernel ridge regression with respect to that column. Each round fits the
+// regression again, with the weights of the round before (expected gradient outer product;
+// recursive feature machine: Radhakrishnan, Beaglehole, Pandit and Belkin 2024). The kernel of this
+// regression is always Gaussian, because its derivative is simple, whatever the kernel of the model
+// is. The weights have the mean 1.
 func newColumnWeights(s sample, kind weighting) []float64 {
 	if s.version == First {
 		s = s.mixed(weightingTargets)
@@ -130,9 +130,9 @@ func newSlopes(s sample) *slopes {
 	return &slopes{s, vec.NewColumns(s.x, s.dim), make([]float64, (s.rows()+slopeRows)*slopeRows), make([]float64, s.targets*slopeRows), make([]float64, s.targets*slopeRows*s.dim)}
 }
 
-// add adds to squares those of the derivatives, times a, in the rows from, from+step, ...:
-// the derivative in row i of a regression with the coefficients α is, up to a factor,
-// Σ k(i,l) α_l (x_l - x_i).
+// add adds the squares of the derivatives, times a, in up to slopeRows of the rows from, from+step,
+// ... to squares. The derivative in row i of a regression with the coefficients α is, up to a
+// factor, Σ k(i,l) α_l (x_l - x_i).
 func (s *slopes) add(squares []float64, from, step int, kernel []float64, alpha [][]float64, a []float64) {
 	n, size := s.rows(), slopeRows*s.dim
 	rows := min(slopeRows, (n-from+step-1)/step)

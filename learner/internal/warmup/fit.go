@@ -32,10 +32,10 @@ const topRows = 512
 type Request struct {
 	Version  Version
 	Task     target.Task
-	Kernel   kernel.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
+	Kernel   kernel.Kernel // without a scale, the fit chooses one; Auto: it chooses the kernel, too
 	Scaled   bool          // the rows are those of a given metric already
 	Single   bool          // one kernel, not two
-	Leverage bool          // find that of the frequencies
+	Leverage bool          // compute the leverage of the frequencies
 	Fixed    FixedFeatures // of a model with few features
 	Quick    bool          // choose on fewer rows, see quickCompared
 	Robust   bool          // scale inputs and targets without outliers
@@ -75,7 +75,7 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	return f
 }
 
-// scaler returns that of rows of dim values.
+// scaler returns the scaler of rows of dim values, as the kernel and the conditions need it.
 func (a *Request) scaler(x []float64, dim int) Scaler {
 	if a.Scaled {
 		return noScaler(dim)
@@ -95,11 +95,11 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 	return NewScaler(x, dim)
 }
 
-// hidden is the weight of a column for trees: the kernel does not see it, and trees, whose
-// thresholds have its unit, do not notice.
+// hidden is the weight of a column that is for trees alone. It is so small that the kernel does not
+// see the column. Trees are not affected, because their thresholds have the same unit.
 const hidden = 1e-6
 
-// hide gives the columns for trees their weight.
+// hide sets the weight of the columns that are for trees alone.
 func (f *Fit) hide() {
 	for j := range f.Encoding.ForTrees {
 		f.Scaler.ColumnWeights[j] = hidden
@@ -137,9 +137,9 @@ func (f *Fit) Width(dim int) int {
 	return f.Encoding.Width()
 }
 
-// newScales returns the scales that standardise the targets of these labels, and a range of
-// each outside of which labels are outliers, which do not count: with robust, otherwise there
-// are none.
+// newScales returns the scales that standardise the targets of these labels. With robust it also
+// returns a range of each target outside of which labels are outliers, and these do not count for
+// the scales.
 func newScales(labels []target.Label, task target.Task, robust bool) (scales []target.Scale, inliers [][2]float64) {
 	if task != target.Regression {
 		return []target.Scale{{Deviation: 1}}, nil
@@ -164,7 +164,7 @@ func newScales(labels []target.Label, task target.Task, robust bool) (scales []t
 	return scales, inliers
 }
 
-// outlier reports whether target j of y is one.
+// outlier reports whether target j of y is an outlier.
 func (f *Fit) outlier(y target.Label, j int) bool {
 	v := target.Bounded(y.At(j))
 	return f.inliers != nil && !(v >= f.inliers[j][0] && v <= f.inliers[j][1])

@@ -6,9 +6,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// FixedFeatures are the features of a model that has not enough of them to stand for the
-// kernel. Of a narrow one a model of many features would learn more, and one of
-// few learns less: so choices are compared on these features themselves.
+// FixedFeatures are the features of a model that has too few of them to stand for its kernel. From
+// a narrow kernel, a model of many features would learn more, but one of few learns less: so the
+// choices are compared on these features themselves.
 type FixedFeatures struct {
 	features.Map     // but for the kernel
 	Blocks       int // 0: there are many

@@ -50,8 +50,8 @@ func (s sample) typical(k kernel.Kernel, columnWeights, squares []float64) kerne
 	return c.WithParts(parts)
 }
 
-// typicalValue is the value of the Gaussian kernel at a distance of one scale.
-// Where all values are nearer to 1 or to 0 there is little to tell rows apart by.
+// typicalValue is the value of the Gaussian kernel at a distance of one scale. If all values are
+// close to 1, or all are close to 0, they hardly tell rows apart.
 const typicalValue = 0.6065306597126334 // exp(-½)
 
 const (
@@ -59,11 +59,13 @@ const (
 	typicalSteps = 20 // doublings or halvings, at most
 )
 
-// squaredScale returns the square of k's scale at width 0: its own if it has one,
-// and otherwise one that is typical of the rows. That is the median distance for
-// a kernel of the Euclidean distance, whose squares are given. For another it is
-// the power of two times it from which on the median of the kernel's values is at
-// least typicalValue, because its own distance grows otherwise with the inputs.
+// squaredScale returns the square of k's scale at width 0: its own scale if it has one, and
+// otherwise one that is typical of the rows.
+//
+// For a kernel of the Euclidean distance, this is the median distance; squares has the squared
+// distances. The own distance of any other kernel grows differently with the inputs: its scale is
+// the median distance times a power of two, the least one at which the median of the kernel's
+// values is at least typicalValue.
 func (s sample) squaredScale(k kernel.Kernel, columnWeights, squares []float64) float64 {
 	scaled, ok := k.(kernel.Scaled)
 	if ok && scaled.LengthScale() > 0 {

@@ -2,8 +2,8 @@ package warmup
 
 import "github.com/accrete-ml/accrete/features"
 
-// leverage returns that of frequencies on the rows x, of which some count, evenly. It is nil
-// where their matrix is not positive definite: frequencies are then independent.
+// leverage returns the leverage of the frequencies on evenly spaced rows of x. It is nil if the
+// matrix of these rows is not positive definite: the frequencies are then independent.
 func (f *Fit) leverage(x []float64, dim int) *features.Leverage {
 	rows := len(x) / dim
 	n := min(rows, features.LeverageRows)

@@ -10,12 +10,14 @@ import (
 )
 
 const (
-	// scoredValues is the number of values of a column of numbers above which it may become
-	// normal scores, that of their quantiles. Chosen by trial, see docs/constants.md.
+	// scoredValues is the number of distinct values above which a column of numbers may become
+	// normal scores. It is also the number of quantiles of these scores. Chosen by trial, see
+	// docs/constants.md.
 	scoredValues = 33
 
-	// scoringRows is the number of the last rows that are compared so, and of those before them
-	// that the column weights are computed from, in the version Sixth. Chosen by trial.
+	// scoringRows is, from the version Sixth on, the number of the last rows on which normal scores
+	// are compared, and the number of rows before them from which the column weights are computed.
+	// Chosen by trial.
 	scoringRows = 256
 
 	// scoresGain is the largest leave-one-out error with normal scores, relative to that
@@ -24,9 +26,10 @@ const (
 	scoresGain = 0.985
 )
 
-// scores returns the types of the columns, with that of normal scores for the numbers of
-// more than scoredValues values if the leave-one-out error of the last rows x is smaller
-// so. All of them are chosen, or none: the errors of single columns are within the noise.
+// scores returns the types of the columns. Columns of numbers with more than scoredValues values
+// become normal scores if this lowers the leave-one-out error of the last rows x enough, see
+// scoresGain. Either all of them do, or none: the differences due to single columns are within the
+// noise.
 func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []encode.Type {
 	n := len(labels)
 	if !a.Scores || a.Scaled || n < minTuningRows || a.Task == target.Novelty || HasScale(a.Kernel) {

@@ -14,9 +14,9 @@ type Examples struct {
 	Weights []float64
 }
 
-// PenaltyOf returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
-// chooses on the last 512 of the rows that have a weight, by their weights, for
-// the square loss and the kernel of m itself.
+// PenaltyOf returns the weight of ‖f‖²/2 beside the mean loss. It chooses the weight by the
+// leave-one-out error of the last 512 of the rows that have a weight, weighted, for the square loss
+// and the kernel of m itself.
 func (f *Fit) PenaltyOf(rows Examples, m features.Map, task target.Task) float64 {
 	s := sample{dim: m.Dim}
 	var labels []target.Label

@@ -82,8 +82,9 @@ func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
 	*s = s.mixed(comparedTargets)
 }
 
-// replaceOutliers gives outliers among the targets those of the closest row without: the choices
-// count on as many rows as there are, and a mean of the others would be noise to them.
+// replaceOutliers replaces outliers among the targets by the target of the closest row whose target
+// is not an outlier. The rows remain, because the choices depend on the number of rows. With the
+// mean of the others as their target, they would be noise.
 func (s *sample) replaceOutliers(f *Fit, labels []target.Label) {
 	for c := range s.targets {
 		for i, y := range labels {
@@ -207,9 +208,9 @@ func (s sample) distances(columnWeights []float64) []float64 {
 	return d
 }
 
-// maxDistances is the number of distances that a median is taken of before the version Sixth,
-// and fewDistances from then on; of more it takes some, evenly. The median of 4,096 is within a
-// hundredth of that of all.
+// maxDistances is the largest number of distances whose median is taken before the version Sixth,
+// and fewDistances from then on. If there are more distances, evenly spaced ones are taken. The
+// median of 4,096 is within a hundredth of that of all.
 const maxDistances, fewDistances = 1 << 16, 1 << 12
 
 // minDistance is the squared distance below which rows count as equal.

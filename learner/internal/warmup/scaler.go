@@ -24,9 +24,9 @@ func Clipped(v float64) float64 {
 	return v
 }
 
-// surpriseClip is clip for a column that is constant in the warm-up, from the version Newest on:
-// the unit in which it will vary is not known, and many units must not be much further away than
-// one. Chosen by trial, see docs/constants.md.
+// surpriseClip takes the place of clip for a column that is constant in the warm-up, from the
+// version Seventh on. The unit in which the column will vary is not known, and a distance of many
+// units must not be much larger than one of a single unit. Chosen by trial, see docs/constants.md.
 const surpriseClip = 2
 
 // Scaler scales raw columns so that one kernel scale is right for all of them.
@@ -107,8 +107,9 @@ const (
 // is and not in which unit it is measured.
 func NewScaler(x []float64, dim int) Scaler { return newScaler(x, dim, clip) }
 
-// newScaler is NewScaler, with another clip of constant columns, unless they have a range in
-// common with the others: those of a multiple of v, divided by it, are linear up to a part of clip.
+// newScaler is NewScaler with another clip for constant columns, unless the columns have a range in
+// common. Apply clips all columns at clip: so a constant column is first multiplied by
+// clip/constantClip, and its column weight is the inverse of that.
 func newScaler(x []float64, dim int, constantClip float64) Scaler {
 	s := Scaler{Center: make([]float64, dim), Scale: make([]float64, dim), ColumnWeights: Ones(dim)}
 	ranges := make([]float64, 0, dim) // of the columns that vary
@@ -136,16 +137,17 @@ func newScaler(x []float64, dim int, constantClip float64) Scaler {
 	return s
 }
 
-// WithoutOutliers returns the rows x with the median of the column in place of numbers that
-// would leave the others without a scale, x itself if there are none. They are further away than
-// an outlier among labels, because a kernel machine sees the tails of a column, too.
+// WithoutOutliers returns the rows x, in which the median of the column replaces numbers that are
+// so large that they would leave the others without a scale. It returns x itself if there are none.
+// Such a number is further away than an outlier among labels, because a kernel machine also sees
+// the tails of a column.
 func WithoutOutliers(x []float64, dim int) []float64 {
 	out, n := x, len(x)/dim
 	y := make([]float64, n)
 	for j := range dim {
 		c := NewColumn(x[j:], dim)
 		if !(max(c.top-c.Mean, c.Mean-c.bottom) > min(8, 0.4*math.Sqrt(float64(n)))*c.Deviation) {
-			continue // as far as that are the outliers that a column can have
+			continue // outliers would be further away than that
 		}
 		for i := range y {
 			y[i] = target.Bounded(x[i*dim+j])
@@ -166,8 +168,8 @@ func WithoutOutliers(x []float64, dim int) []float64 {
 	return out
 }
 
-// inputWidths is the distance of an outlier among inputs in those of one among labels. Chosen by
-// trial, see docs/constants.md.
+// inputWidths is the distance at which an input is an outlier, as a multiple of the distance at
+// which a label is one. Chosen by trial, see docs/constants.md.
 const inputWidths = 10
 
 // column describes one column.

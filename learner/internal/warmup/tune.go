@@ -40,15 +40,15 @@ type tuner struct {
 	kernel  kernel.Kernel
 	squared float64   // scale of the kernel at width 0, squared
 	squares []float64 // squared distances under the column weights, a lower triangle
-	second  []float64 // under others: the kernel is the mean of its values at both; nil for none
+	second  []float64 // the same under other weights, for the mean of two kernels; nil for one
 	weights []float64 // of the rows, above 0 and 1 in the mean; nil for 1 each
 
-	// The values of the kernel for a width. They are computed from the distances, but for
-	// kernels that are not Radial and for fixed features.
+	// The values of the kernel for a width. They are computed from the distances, except for
+	// kernels that are not Radial and for fixed features, which need the rows.
 	fixed      FixedFeatures
 	z, secondZ []float64 // the rows, under either column weights
 	matrix     []float64 // lower triangle; its diagonal is set only where same reads it
-	at         int       // the width
+	at         int       // the width that matrix is for
 
 	seen     map[[2]int]float64
 	ridge    *vec.Ridge // of the matrix, with the intercept
@@ -59,8 +59,8 @@ type tuner struct {
 	sides    []float64 // rows × targets that are solved for at once
 }
 
-// newTuner returns a tuner for rows under column weights. A kernel that has its
-// scale has it at width 0; for the others that is typical of the rows.
+// newTuner returns a tuner for rows under column weights. Width 0 is the scale of the kernel, if it
+// has one, and otherwise a scale that is typical of the rows.
 func newTuner(s sample, columnWeights []float64, k kernel.Kernel) *tuner {
 	n := s.rows()
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
@@ -105,9 +105,9 @@ func (t *tuner) withSecond(columnWeights []float64) {
 // below narrowest is chosen. Chosen by trial, see docs/constants.md.
 const fineGain = 0.5
 
-// search returns the best choice that it finds by descending from a start, in the
-// penalty for each width and in the width. If wide kernels are all about equal there is
-// no descent, therefore it also starts from the finest.
+// search returns the best choice that it finds by descending from a start: in the penalty for each
+// width, and in the width. If the errors of wide kernels are all about equal, the descent goes
+// nowhere; therefore it also starts from the finest width that can be chosen.
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
 	least := t.finestAbove(fineGain * best.error)
@@ -139,13 +139,14 @@ func (t *tuner) finestAt(least, lambda int) tuning {
 	return best
 }
 
-// isolated is the value of the kernel at a row and its nearest neighbour below which the row
-// is predicted by the mean, about, whatever the penalty is.
+// isolated is a value of the kernel between a row and its nearest neighbour. Below it, the
+// prediction for the row is about the mean, whatever the penalty is.
 const isolated = 1e-3
 
-// finestAbove returns the finest width whose error can be below a bound: rows that are isolated
-// alone have a larger one at those below it. Versions before Third do not look, nor is there a
-// bound for kernels that are not Radial.
+// finestAbove returns the finest width whose error can be below a bound. At finer widths, the rows
+// that are isolated suffice to make the error larger. It returns finest, without a search, in
+// versions before Third, for kernels that are not Radial, for fixed features, and with a second
+// kernel or weights of rows.
 func (t *tuner) finestAbove(error float64) int {
 	radial, ok := t.kernel.(kernel.Radial)
 	if !ok || t.version < Third || t.fixed.Blocks > 0 || t.second != nil || t.weights != nil {
@@ -202,13 +203,13 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 	return best
 }
 
-// hopelessMargin is the error of the next width at the penalty of the best choice so far, relative
-// to that choice's, above which the Version Newest does not look for another penalty. Chosen by
-// trial, see docs/constants.md.
+// hopelessMargin is the largest error of the next width, at the penalty of the best choice so far
+// and relative to the error of that choice, at which other penalties are tried for the width, from
+// the version Seventh on. Chosen by trial, see docs/constants.md.
 const hopelessMargin = 1.05
 
-// hopeless reports whether a choice is so much worse than the best that none of its width is
-// looked for.
+// hopeless reports whether a choice is so much worse than the best that no other penalty is tried
+// for its width.
 func (t *tuner) hopeless(c, best tuning) bool {
 	return t.version >= Seventh && t.error(c) > hopelessMargin*best.error
 }
@@ -224,11 +225,11 @@ const narrowMargin = 1.07
 // Sixth have narrowMargin. Chosen by trial: docs/algorithms.md has the errors.
 const weakMargin = 1.15
 
-// maxUnexplained is the largest part of the variance that the best choice explains which
-// a narrower kernel may leave unexplained, where distances are mostly those of indicators.
-// Numbers come closer to each other with more rows, so that a narrower kernel learns more
-// from them; indicators do not, and it learns nothing but equal rows. The Version First has
-// no such bound. Chosen by trial, see docs/constants.md.
+// maxUnexplained is the largest part that a narrower kernel may lose of the variance that the best
+// choice explains, where distances are mostly those of indicators. Numbers come closer to each
+// other with more rows, so that a narrower kernel learns more from them. Indicators do not, and
+// such a kernel learns nothing but equal rows. The Version First has no such bound. Chosen by
+// trial, see docs/constants.md.
 const maxUnexplained = 0.05
 
 // narrow returns the narrowest choice that is nearly as good as the best.
@@ -345,7 +346,8 @@ func (t *tuner) same(i int) float64 {
 	return t.matrix[i*n+i]
 }
 
-// makeMatrix makes the matrix for a width, and what is factored, if they are not that already.
+// makeMatrix computes the matrix for a width, and what is factored, unless t has them for this
+// width already.
 func (t *tuner) makeMatrix(width int) {
 	if t.at == width {
 		return

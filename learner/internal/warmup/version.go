@@ -1,6 +1,6 @@
 package warmup
 
-// Version is that of the rules by which the warm-up chooses. A model keeps the one that it
+// Version is the version of the rules by which the warm-up chooses. A model keeps the one that it
 // was created with.
 type Version int
 
@@ -27,8 +27,8 @@ const (
 	// one takes the weakest penalty.
 	Sixth Version = 6
 
-	// Seventh does not search for the penalty of a width that is clearly worse than the one
-	// beside it, and has the choices for equal column weights as the start of those for others.
+	// Seventh does not search for the penalty of a width that is clearly worse than the one beside
+	// it. It starts the search for other column weights from the choice for equal ones.
 	Seventh Version = 7
 
 	// Eighth makes the choices of Seventh, for a model with engine.Options.Late.
