@@ -62,8 +62,6 @@ func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 	features2(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
 }
 
-// normalsAVX2 takes its words from the standard library: eight lanes leave no room
-// for the state of ChaCha, and the library has vector code of its own.
 func heldSumAVX2(dst []float64, f []float32, stride int, a []float32) {
 	heldSum2(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
 }
@@ -76,6 +74,8 @@ func spreadSumAVX2(dst []float64, f, factors []float32, scores, stride int, _ *S
 	spreadSum2(len(f)/(2*Panel*Lanes), scores, stride, &f[0], &factors[0], &dst[0])
 }
 
+// normalsAVX2 takes its words from the standard library, which has vector code of its own. With
+// eight lanes there would be no room for the state of ChaCha.
 func normalsAVX2(n *Normals, dst []float32) {
 	var words [refill/2 + 4]uint64
 	var z [refill + 8]float32
@@ -133,12 +133,12 @@ func featuresPhasesAVX2(dst []float32, scale float32, t []float32, s *Scratch) {
 	featuresPhases2(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
 }
 
-// hadamardAVX2 is hadamardAVX512 with shorter vectors.
+// hadamardAVX2 is hadamardAVX512 with vectors of half the length.
 func hadamardAVX2(t []float32, signs []uint32) {
 	n := len(signs)
 	for h := 1; h < n || h == 1; {
 		switch left := n / h; {
-		case left == 1: // and so n is 1
+		case left == 1: // only if n is 1
 			hadamardGeneric(t, signs)
 			return
 		case left == 2 && h == 1:

@@ -43,7 +43,7 @@ func fewAVX512(t, w []float32, few rowCoordinates, dim int) {
 }
 
 func sumRowAVX512(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
-	const side = 8 // groups whose chains run side by side
+	const side = 8 // number of groups that are processed together
 	size, perFeature := Panel*dim, scores
 	m, panels := len(coef)/(2*scores), len(w)/size
 	for g := 0; g*Group < m; {
@@ -172,12 +172,12 @@ func featuresPhasesAVX512(dst []float32, scale float32, t []float32, s *Scratch)
 	featuresPhases512(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
 }
 
-// hadamardAVX512 multiplies by the signs in its first pass.
+// hadamardAVX512 multiplies by the signs during its first pass.
 func hadamardAVX512(t []float32, signs []uint32) {
 	n := len(signs)
 	for h := 1; h < n || h == 1; {
 		switch left := n / h; {
-		case left == 1: // and so n is 1
+		case left == 1: // only if n is 1
 			hadamardGeneric(t, signs)
 			return
 		case left == 2 && h == 1:

@@ -5,10 +5,10 @@ import "math"
 // Columns is a matrix in panels of 8 columns, for Combine.
 type Columns struct {
 	n, dim int
-	panels []float64 // [panels][n+8][8]: the last rows are the sums
+	panels []float64 // [panels][n+8][8]: the last 8 rows of a panel hold the sums
 }
 
-// NewColumns packs the rows of x, of dim numbers each.
+// NewColumns packs the rows of x, which have dim numbers each.
 func NewColumns(x []float64, dim int) *Columns {
 	c := &Columns{n: len(x) / dim, dim: dim}
 	size := (c.n + strip) * strip
@@ -20,9 +20,9 @@ func NewColumns(x []float64, dim int) *Columns {
 	return c
 }
 
-// Combine sets dst, [8][dim], to the sums of the rows times their weights w, [n+8][8], of
-// which the last 8 rows do not matter: in order from 0, each product rounded. Only one
-// goroutine may use c at a time.
+// Combine sets dst, [8][dim], to the sums of the rows times their weights w, [n+8][8]. The last 8
+// rows of w do not matter. The rows are added in order, starting from 0, and each product is
+// rounded. Only one goroutine may use c at a time.
 func (c *Columns) Combine(dst, w []float64) {
 	if len(dst) != strip*c.dim || len(w) != (c.n+strip)*strip {
 		panic("vec: Combine of slices that do not fit together")
@@ -52,9 +52,9 @@ func Towards(to, from []float64, share float64) {
 	}
 }
 
-// AdaGrad takes the step of AdaGrad (Duchi, Hazan and Singer 2011) with the gradient slope × z:
-// squares has the sums of the squared gradients. A coefficient whose gradient is 0, or whose
-// sum is so small that it is not a number above 0, stays as it is.
+// AdaGrad takes a step of AdaGrad (Duchi, Hazan and Singer 2011) with the gradient slope × z.
+// squares has the sums of the squared gradients. A coefficient does not change if its gradient is
+// 0, or if its sum of squares is not above 0 because it underflows.
 func AdaGrad(coef, squares, z []float64, rate, slope float64) {
 	coef, squares = coef[:len(z)], squares[:len(z)]
 	done := adagradVectors(coef, squares, z, rate, slope)
@@ -68,8 +68,8 @@ func AdaGrad(coef, squares, z []float64, rate, slope float64) {
 	}
 }
 
-// TowardsRows is Towards for the first n numbers of each row of stride numbers of from, and
-// rows of n numbers.
+// TowardsRows is Towards for rows: to has rows of n numbers, and from has rows of stride numbers,
+// of which the first n are used.
 func TowardsRows(to, from []float64, n, stride int, share float64) {
 	if n < 1 || stride < n || len(to)%n != 0 || len(from) != len(to)/n*stride {
 		panic("vec: TowardsRows of slices that do not fit together")
@@ -86,9 +86,10 @@ func TowardsRows(to, from []float64, n, stride int, share float64) {
 	}
 }
 
-// MixRows sets each row of dst, [1+models+averages][k], to the coefficients of coef,
-// [models][k], and of average, [averages][k], rounded to float32, and, before them, to
-// their sum over these models, each product with its share rounded, in order from +0.
+// MixRows computes each row of dst, [1+models+averages][k], from the coefficients of a row of coef,
+// [models][k], and of average, [averages][k]. It copies all of these, rounded to float32, and puts
+// their weighted sum before them. The weights are the shares. Each product is rounded, and products
+// are added in order from +0.
 func MixRows(dst []float32, coef, average, shares []float64, k, models, averages int) {
 	own, n := models*k, (1+models+averages)*k
 	if k < 1 || models < 1 || averages < 0 || len(dst)%n != 0 || len(shares) != n-k || len(coef) != len(dst)/n*own || len(average) != len(dst)/n*averages*k {
@@ -137,16 +138,16 @@ func mixSingles(dst []float32, coef, average, own, averaged []float64) {
 	}
 }
 
-// Pair is numbers of two scores.
+// Pair holds a number for each of two scores.
 type Pair [2]float64
 
-// LeafSums are those of the rows of a leaf, for two scores.
+// LeafSums holds the sums over the rows of a leaf, for two scores.
 type LeafSums struct{ Slope, Hessian Pair }
 
-// SumLeaves adds the rows to the sums of their leaves: of row i first change[i] += step[last[i]],
-// and then, in the sums of leaf[i], the slope += gradient[i] + curvature[i]*change[i], with the
-// product rounded, and the Hessian += curvature[i]. The leaves must be those of sums and of step:
-// not all implementations check them.
+// SumLeaves adds the rows to the sums of their leaves. For each row i, first change[i] +=
+// step[last[i]]. Then, in the sums of leaf[i], the slope increases by gradient[i] +
+// curvature[i]*change[i], with the product rounded, and the Hessian by curvature[i]. leaf and last
+// must be valid indices of sums and step: not all implementations check them.
 func SumLeaves(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) {
 	n := len(leaf)
 	last, change, gradient, curvature = last[:n], change[:n], gradient[:n], curvature[:n]

@@ -2,35 +2,37 @@ package vec
 
 import "math"
 
-// Coordinates are those in which a panel of rows has a number other than 0. The others change
-// no bit of a chain, which is never -0. The zero value is all of them.
+// Coordinates are the coordinates in which at least one row of a panel is not 0. The others can be
+// skipped without changing a bit of a chain, because a chain is never -0. The zero value stands for
+// all coordinates.
 type Coordinates struct {
-	list   []uint32 // 16 times each, in order; nil is all
+	list   []uint32 // 16 times each coordinate, in ascending order; nil stands for all
 	memory []uint32
 	few    rowCoordinates
 }
 
-// rowCoordinates are the numbers of each row other than 0, in order, where it has few, and then 0.
-// They are empty if a row has more.
+// rowCoordinates has, for each row, the numbers other than 0 in ascending order of their
+// coordinates, padded with 0. It is empty unless every row has few of them.
 type rowCoordinates []rowNumbers
 
-// rowNumbers is a number of each row of a panel.
+// rowNumbers has one number of each row of a panel.
 type rowNumbers struct {
-	at [Lanes]uint32 // 48 times its coordinate: the place of its column in a panel of frequencies
+	at [Lanes]uint32 // 48 times the coordinate: the offset of its column in a panel of frequencies, in bytes
 	v  [Lanes]float32
 }
 
 const (
-	// someOf is the least share of zeros, 1 in someOf, that makes up for reading a list.
+	// someOf determines the least share of zero coordinates, 1 in someOf, for which a list pays.
 	someOf = 8
 
-	// A row has few numbers if they are less than fewOf in fewIn of the list of its panel, and
-	// fewLess for the transposition. By BenchmarkCoordinates half of the list would do on a Zen 4 and
-	// more with AVX2; processors with wider units for AVX-512 than a Zen 4 gain less.
+	// A row has few numbers if there are at most fewOf/fewIn of the length of its panel's list,
+	// minus fewLess for the cost of the transposition. By BenchmarkCoordinates, half of the list
+	// would do on a Zen 4, and more with AVX2. Processors whose units for AVX-512 are wider than
+	// those of a Zen 4 gain less.
 	fewOf, fewIn, fewLess = 3, 8, 3
 )
 
-// Set sets c to the coordinates of a panel of rows x, or to all of them where that takes less
+// Set sets c to the coordinates of a panel of rows x, or to all coordinates if that takes less
 // time.
 func (c *Coordinates) Set(x []float32, dim int) {
 	c.list, c.few = nil, c.few[:0]
@@ -49,7 +51,8 @@ func (c *Coordinates) Set(x []float32, dim int) {
 	}
 }
 
-// set returns those of the rows x, of which the list has all, in the memory of f.
+// set returns the rowCoordinates of the rows x, in the memory of f. list has all coordinates in
+// which x is not 0. The result is empty if a row has too many numbers.
 func (f rowCoordinates) set(x []float32, list []uint32) rowCoordinates {
 	var counts [Lanes]int
 	most := len(list)*fewOf/fewIn - fewLess
@@ -73,13 +76,14 @@ func (f rowCoordinates) set(x []float32, list []uint32) rowCoordinates {
 	return f
 }
 
-// Coordinates returns those of a panel of rows x, in memory of s, until the next call.
+// Coordinates returns the coordinates of a panel of rows x. They are in memory of s, and valid
+// until the next call.
 func (s *Scratch) Coordinates(x []float32, dim int) Coordinates {
 	s.some.Set(x, dim)
 	return s.some
 }
 
-// SumOf is Sum for rows of which only some coordinates are not 0.
+// SumOf is Sum for rows that are 0 outside the coordinates of.
 func SumOf(dst []float64, x, w, a []float32, dim, scores, rows int, of Coordinates, s *Scratch) {
 	if of.list == nil || scores == 1 || active.sumSome == nil {
 		Sum(dst, x, w, a, dim, scores, rows, s)
@@ -103,7 +107,7 @@ func SumOf(dst []float64, x, w, a []float32, dim, scores, rows int, of Coordinat
 	}
 }
 
-// FeaturesOf is Features for rows of which only some coordinates are not 0.
+// FeaturesOf is Features for rows that are 0 outside the coordinates of.
 func FeaturesOf(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
 	if of.list == nil || active.featuresSome == nil {
 		Features(dst, x, w, dim, s)
@@ -126,8 +130,8 @@ func FeaturesOf(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
 	}
 }
 
-// Phases sets t, [panels of frequencies][Panel][Lanes], to the phases of a panel of rows x, of which
-// only some coordinates are not 0: FeaturesPhases of them, with the scale 1, has the bits of
+// Phases sets t, [panels of frequencies][Panel][Lanes], to the phases of a panel of rows x that are
+// 0 outside the coordinates of. FeaturesPhases of t with the scale 1 returns the same bits as
 // FeaturesOf.
 func Phases(t, x, w []float32, dim int, of Coordinates) {
 	panels := check(x, w, dim)
@@ -150,7 +154,7 @@ func Phases(t, x, w []float32, dim int, of Coordinates) {
 	}
 }
 
-// Products returns the number of products for each phase of rows with these coordinates.
+// Products returns the number of multiplications for each phase of rows with these coordinates.
 func (c Coordinates) Products(dim int) int {
 	switch {
 	case len(c.few) > 0:
@@ -161,7 +165,7 @@ func (c Coordinates) Products(dim int) int {
 	return dim
 }
 
-// check panics if c are not coordinates of rows of dim numbers.
+// check panics if c cannot be coordinates of rows of dim numbers.
 func (c Coordinates) check(dim int) {
 	if n := len(c.list); n > 0 && int(c.list[n-1]) >= 16*dim {
 		panic("vec: coordinates of other rows")

@@ -2,9 +2,9 @@ package vec
 
 import "math"
 
-// Dot returns the sum of x[i]*y[i] in a fixed order: lane l of 8 adds the products
-// l, l+8, l+16, ..., each rounded, one by one, and the lanes are added l and
-// l+4 first, then l and l+2, then l and l+1. It panics if y is shorter than x.
+// Dot returns the sum of x[i]*y[i] in a fixed order. It has 8 lanes: lane l adds the products l,
+// l+8, l+16, ..., each rounded, one by one. Then the lanes l and l+4 are added, then l and l+2,
+// then l and l+1. It panics if y is shorter than x.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var a [8]float64
@@ -31,7 +31,7 @@ func Dot(x, y []float64) float64 {
 	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
-// Dots sets dst to the Dot of x with each row of w.
+// Dots sets each number of dst to the Dot of x with the same row of w.
 func Dots(dst, x, w []float64) {
 	n := len(x)
 	w = w[:len(dst)*n]
@@ -53,8 +53,9 @@ func Axpy(a float64, x, y []float64) {
 	}
 }
 
-// AddSlots adds values[i] times the slot of columns[i] to f, for all i in order. Slots are rows
-// of len(f) numbers of coef, 2ⁿ of them; that of a column has its low bits as a number.
+// AddSlots adds values[i] times the slot of columns[i] to f, for all i in order. Slots are rows of
+// len(f) numbers in coef. There are 2ⁿ slots, and the low n bits of a column are the index of its
+// slot.
 func AddSlots(f []float64, coef []float32, columns []uint32, values []float32) {
 	k, mask := slots(len(coef), len(f))
 	values = values[:len(columns)]
@@ -69,7 +70,7 @@ func AddSlots(f []float64, coef []float32, columns []uint32, values []float32) {
 	}
 }
 
-// slots returns the size of the slots and the mask of their numbers.
+// slots returns the size of a slot and the mask that maps a column to the index of its slot.
 func slots(n, size int) (k int, mask uint32) {
 	if size < 1 || n < size || n%size != 0 || n/size&(n/size-1) != 0 {
 		panic("vec: the number of slots is not a power of 2")
@@ -77,10 +78,10 @@ func slots(n, size int) (k int, mask uint32) {
 	return size, uint32(n/size - 1)
 }
 
-// StepSlots takes a step of AdaGrad (Duchi, Hazan and Singer 2011) along the gradient g of
-// scores in the slots of the columns of a row, as in AddSlots. The columns are divided by the
-// largest of their values, one for each slot. squares are the sums of squared gradients, and
-// the magnitude of no coefficient becomes more than bound divided by the largest value.
+// StepSlots takes a step of AdaGrad (Duchi, Hazan and Singer 2011) along the gradient g of the
+// scores, in the slots of the columns of a row, as in AddSlots. The value of a column is first
+// divided by the largest value in its slot, which largest has. squares are the sums of the squared
+// gradients. The magnitude of a coefficient is limited to bound divided by the largest value.
 func StepSlots(coef, squares, largest []float32, columns []uint32, values []float32, g []float64, rate, bound float64) {
 	k, mask := slots(len(coef), len(g))
 	values, squares, largest = values[:len(columns)], squares[:len(coef)], largest[:len(coef)/k]
@@ -96,7 +97,7 @@ func StepSlots(coef, squares, largest []float32, columns []uint32, values []floa
 			at := slot*k + j
 			sum := float64(float32(float64(squares[at]) + float64(d*d)))
 			if !(sum > 0) {
-				continue // the square is too small to be a number
+				continue // the square underflows
 			}
 			squares[at] = float32(sum)
 			w := float64(coef[at]) - float64(rate*d)/float64(math.Sqrt(sum)*most)

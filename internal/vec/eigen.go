@@ -2,14 +2,13 @@ package vec
 
 import "math"
 
-// Eigen sets values to the eigenvalues of the symmetric matrix a, n x n and
-// row-major, in ascending order, and the rows of vectors, n x n, to eigenvectors
-// of length 1, orthogonal to each other. It reads the lower triangle of a, and
-// overwrites it. It reports false if it does not converge, which happens only
+// Eigen sets values to the eigenvalues of the symmetric matrix a, n x n and row-major, in ascending
+// order. It sets the rows of vectors, n x n, to orthonormal eigenvectors. It reads the lower
+// triangle of a, and overwrites a. It returns false if it does not converge, which happens only
 // with numbers that are not finite.
 //
-// Householder reflections make the matrix tridiagonal, and QL steps with implicit
-// shifts make it diagonal (Martin, Reinsch and Wilkinson 1968; Dubrulle 1970).
+// Householder reflections make the matrix tridiagonal, and QL steps with implicit shifts make it
+// diagonal (Martin, Reinsch and Wilkinson 1968; Dubrulle 1970).
 func Eigen(values, vectors, a []float64, n int) bool {
 	if n < 1 || len(values) != n || len(vectors) != n*n || len(a) != n*n {
 		panic("vec: Eigen of slices that do not fit together")
@@ -21,11 +20,13 @@ func Eigen(values, vectors, a []float64, n int) bool {
 		}
 	}
 	_, exponent := math.Frexp(unit)
-	unit = math.Ldexp(1, max(-1000, min(exponent, 1000))) // a power of two: squares neither underflow nor overflow, and no bit changes
+	// Dividing by a power of two changes no bit of a significand, and squares neither underflow nor
+	// overflow.
+	unit = math.Ldexp(1, max(-1000, min(exponent, 1000)))
 	for i := range a {
 		a[i] /= unit
 	}
-	e := make([]float64, n) // e[i] is what is left of T at row i, column i-1
+	e := make([]float64, n) // e[i] is the element of T in row i, column i-1
 	tridiagonal(values, e, vectors, a, n)
 	if !diagonal(values, e, vectors, n) {
 		return false
@@ -51,13 +52,13 @@ func Eigen(values, vectors, a []float64, n int) bool {
 	return true
 }
 
-// tridiagonal transforms a to T, with the diagonal d and e beside it, and sets q
-// to the transformation: a = qᵀ T q.
+// tridiagonal transforms a to the tridiagonal matrix T, with the diagonal d and the subdiagonal e.
+// It sets q to the transformation: a = qᵀ T q.
 func tridiagonal(d, e, q, a []float64, n int) {
-	h := make([]float64, n) // half the squared norm of a reflection's vector; 0 for no reflection
+	h := make([]float64, n) // half the squared norm of each reflection's vector; 0 without a reflection
 	p := make([]float64, n)
 	for i := n - 1; i > 0; i-- {
-		v := a[i*n : i*n+i] // the reflection maps it to e[i] in its last coordinate
+		v := a[i*n : i*n+i] // the reflection maps v to e[i] in its last coordinate
 		d[i], e[i] = a[i*n+i], v[i-1]
 		rest := Dot(v[:i-1], v)
 		if rest == 0 {
@@ -71,7 +72,7 @@ func tridiagonal(d, e, q, a []float64, n int) {
 		h[i] = rest + float64(v[i-1]*v[i-1]) - float64(v[i-1]*norm)
 		v[i-1] -= norm
 
-		p := p[:i] // a v / h, and then the update of both sides
+		p := p[:i] // first a v / h, then the update of both sides
 		clear(p)
 		for j := range i {
 			row := a[j*n : j*n+j+1]
@@ -103,7 +104,8 @@ func tridiagonal(d, e, q, a []float64, n int) {
 	}
 }
 
-// diagonal rotates T to the diagonal matrix d, and the rows of q with it.
+// diagonal transforms T to the diagonal matrix d by rotations, and applies the same rotations to
+// the rows of q.
 func diagonal(d, e, q []float64, n int) bool {
 	const epsilon = 0x1p-53
 	copy(e, e[1:])

@@ -2,8 +2,7 @@ package vec
 
 import "math"
 
-// ln 2 in two pieces. The high one ends in zeros, so that its product with an
-// exponent is exact.
+// ln 2 in two parts. The high part ends in zeros, so that its product with an exponent is exact.
 const (
 	ln2High = 0x1.62e42feep-1
 	ln2Low  = 0x1.a39ef35793c76p-33
@@ -43,11 +42,11 @@ func Expm1(x float64) float64 {
 	return scale(1+e, k)
 }
 
-// Exps sets dst[i] to Exp(x[i]). They may be the same slice.
+// Exps sets dst[i] to Exp(x[i]). dst and x may be the same slice.
 func Exps(dst, x []float64) { each(dst, x, expVectors, Exp) }
 
-// each sets dst[i] to one(x[i]). vectors does so for the first of the numbers and returns how
-// many it did: it leaves out those beyond its range, and the last ones.
+// each sets dst[i] to one(x[i]). vectors does so for some of the first numbers and returns how
+// many: it stops before numbers beyond its range, and may leave out the last ones.
 func each(dst, x []float64, vectors func(dst, x []float64) int, one func(float64) float64) {
 	dst = dst[:len(x)]
 	for len(x) > 0 {
@@ -69,7 +68,7 @@ func expReduced(x float64) (k int, e float64) {
 	n := math.RoundToEven(float64(x * (1 / math.Ln2)))
 	high, low := x-float64(n*ln2High), float64(n*ln2Low)
 	r := high - low
-	c := (high - r) - low // what r lacks
+	c := (high - r) - low // the rounding error of r
 	p := expSeries[0]
 	for _, a := range expSeries[1:] {
 		p = float64(p*r) + a
@@ -104,7 +103,7 @@ func Log(x float64) float64 {
 	return log(m-1, 0, k)
 }
 
-// Logs sets dst[i] to Log(x[i]). They may be the same slice.
+// Logs sets dst[i] to Log(x[i]). dst and x may be the same slice.
 func Logs(dst, x []float64) { each(dst, x, logVectors, Log) }
 
 // Log1p returns the natural logarithm of 1+x within an ulp, with the same bits on

@@ -9,8 +9,8 @@ var (
 	sine   = [5]float32{3.141592502593994, -5.1677021980285645, 2.549957752227783, -0.597625195980072, 0.07643289119005203}
 )
 
-// Polynomials returns those of the definition, for other implementations of it: cos pi r and
-// (sin pi r) / r in r*r, for r in [-1/2, 1/2], lowest power first.
+// Polynomials returns the polynomials of the definition, for other implementations of it: cos pi r
+// and (sin pi r) / r in r*r, for r in [-1/2, 1/2], lowest power first.
 func Polynomials() (cos, sin [5]float32) { return cosine, sine }
 
 func sumGeneric(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
@@ -22,7 +22,7 @@ func sumPhasesGeneric(dst []float64, scale float32, t, a []float32, scores, rows
 	sumPanels(dst, a, len(t)/(Panel*Lanes), scores, rows, s, func(p int) { s.tile.fromPhases(scale, t[p*Panel*Lanes:], rows) })
 }
 
-// sumPanels is Sum; features puts the features of a panel into the tile.
+// sumPanels is Sum for features from any source: features puts those of panel p into the tile.
 func sumPanels(dst []float64, a []float32, panels, scores, rows int, s *Scratch, features func(p int)) {
 	const perGroup = Group / Panel
 	for p := 0; p < panels; p += perGroup {
@@ -75,7 +75,7 @@ func featuresPhasesGeneric(dst []float32, scale float32, t []float32, s *Scratch
 	}
 }
 
-// addChainsGeneric adds the sum of the lanes 16i to 16i+15, halves first, to dst[i].
+// addChainsGeneric adds the sum of the lanes 16i to 16i+15 to dst[i]. It adds the two halves first.
 func addChainsGeneric(dst []float64, acc []float32) {
 	for i := range dst {
 		l := (*[width]float32)(acc[width*i:])
@@ -103,19 +103,18 @@ func FMA(x, y, z float32) float32 {
 	return float32(s)
 }
 
-// isTie reports whether s lies half way between two float32 that are normal. The
-// loops on float64 that hold float32 values, in which no result is subnormal,
-// are FMA written out: s = x*y + z, if isTie(s) then sticky, float64(float32(s)).
-// (A function that is all three is beyond what the compiler inlines.)
+// isTie reports whether s lies half way between two float32 that are normal. In loops over float64
+// that hold float32 values and have no subnormal results, FMA is written out: s = x*y + z,
+// roundToOdd if isTie(s), then float64(float32(s)). (A function that does all three is too large
+// for the compiler to inline.)
 func isTie(s float64) bool { return math.Float64bits(s)<<35 == 1<<63 }
 
-// roundToOdd moves s, the rounded sum of p and z, off a tie towards the exact sum:
-// to the neighbour of odd significand if the sum was not exact ("rounding to
-// odd", Boldo and Melquiond 2008), so that the next rounding sees which way it
-// has to go.
+// roundToOdd moves s, the rounded sum of p and z, off a tie towards the exact sum: if the sum was
+// not exact, to the neighbour with an odd significand ("rounding to odd", Boldo and Melquiond
+// 2008). The next rounding then goes in the right direction.
 func roundToOdd(p, z, s float64) float64 {
 	v := s - p
-	e := (p - (s - v)) + (z - v) // what s lacks, exactly (Knuth)
+	e := (p - (s - v)) + (z - v) // the rounding error of s, exactly (Knuth)
 	b := math.Float64bits(s)
 	if e == 0 || b&1 == 1 || e != e {
 		return s

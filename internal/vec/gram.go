@@ -1,12 +1,11 @@
 package vec
 
-// Gram adds phiᵀ phi to the lower triangle of g, n x n and row-major, for rows
-// phi of n numbers each. The rest of g is not touched.
+// Gram adds phiᵀ phi to the lower triangle of g, n x n and row-major, for rows phi of n numbers
+// each. The rest of g is not touched.
 //
-// Rows come in runs of 256, counted from the first: a product of two columns is
-// one chain of float32 fused multiply-adds from +0 over the rows of a run, in
-// order, in which the greater column is the first factor, and the runs are added
-// in float64, in order.
+// Rows are processed in runs of 256, counted from the first. In a run, the product of two columns
+// is one chain of float32 fused multiply-adds from +0 over the rows, in order. The greater column
+// is the first factor. The runs are added in float64, in order.
 func Gram(g []float64, phi []float32, n int, s *Scratch) {
 	if n < 1 || len(phi)%n != 0 || len(g) < n*n {
 		panic("vec: Gram of slices that do not fit together")
@@ -26,8 +25,8 @@ func Gram(g []float64, phi []float32, n int, s *Scratch) {
 	}
 }
 
-// columnPanels packs the columns of the first rows of phi into panels of width
-// columns, [rows][width], and pads the last one with zeros.
+// columnPanels packs the columns of the first rows of phi into panels of width columns,
+// [rows][width], and pads the last panel with zeros.
 func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float32 {
 	size := Panels(n, width) * width * rows
 	if cap(*memory) < size {
@@ -48,8 +47,7 @@ func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float3
 	return dst
 }
 
-// packColumns is a whole panel of columnPanels, for columns in arrays that need no call to
-// be copied.
+// packColumns packs a whole panel of columnPanels. It copies arrays, which needs no function call.
 func packColumns(panel, phi []float32, n, rows, width int) {
 	for r := range rows {
 		to, from := panel[r*width:], phi[r*n:]
@@ -61,9 +59,9 @@ func packColumns(panel, phi []float32, n, rows, width int) {
 	}
 }
 
-// Project sets t, [Panel][Lanes], to the products of a panel of vectors w, [dim][Panel],
-// with a panel of rows x, [dim][Lanes]: chains of float32 fused multiply-adds from +0, in
-// the order of the coordinates.
+// Project sets t, [Panel][Lanes], to the products of a panel of vectors w, [dim][Panel], with a
+// panel of rows x, [dim][Lanes]: each is a chain of float32 fused multiply-adds from +0, in the
+// order of the coordinates.
 func Project(t, x, w []float32, dim int) {
 	if len(t) != Panel*Lanes || len(x) != dim*Lanes || len(w) != dim*Panel {
 		panic("vec: Project of slices that do not fit together")

@@ -14,14 +14,13 @@ func Signs(signs []uint32, key [32]byte) {
 	}
 }
 
-// Orthogonal sets t, [n][Lanes], to H D₃ H D₂ H D₁ x for a panel of rows x,
-// [dim][Lanes], padded with zeros: H is the Walsh-Hadamard transform of n, a
-// power of two, with entries 1 and -1, and the signs of the diagonal matrices are
-// in signs, [3][n], those of D₁ first. Divided by n, the matrix is an orthogonal
-// one times the square root of n ("structured orthogonal random features",
+// Orthogonal sets t, [n][Lanes], to H D₃ H D₂ H D₁ x for a panel of rows x, [dim][Lanes], padded
+// with zeros. H is the Walsh-Hadamard transform of n, a power of two, with entries 1 and -1. The
+// signs of the diagonal matrices are in signs, [3][n], starting with those of D₁. Divided by n, the
+// matrix is the square root of n times an orthogonal one ("structured orthogonal random features",
 // Yu et al. 2016).
 //
-// A transform is stages of sums and differences in float32, of rows 1, 2, 4, ...
+// A transform consists of stages of sums and differences in float32, of rows that are 1, 2, 4, ...
 // apart, in this order.
 func Orthogonal(t, x []float32, signs []uint32, n, dim int) {
 	if n < 1 || n&(n-1) != 0 || dim > n || len(t) != n*Lanes || len(x) != dim*Lanes || len(signs) != 3*n {
@@ -33,8 +32,8 @@ func Orthogonal(t, x []float32, signs []uint32, n, dim int) {
 	}
 }
 
-// Hadamard multiplies the rows of t, [n][Lanes], by the signs, and transforms it as
-// Orthogonal does once.
+// Hadamard multiplies the rows of t, [n][Lanes], by the signs, and applies the transform of
+// Orthogonal once.
 func Hadamard(t []float32, signs []uint32) {
 	if n := len(signs); n < 1 || n&(n-1) != 0 || len(t) != n*Lanes {
 		panic("vec: Hadamard of slices that do not fit together")

@@ -3,15 +3,16 @@ package vec
 // HeldColumns is the number of columns in a panel of coefficients for HeldSum.
 const HeldColumns = 8
 
-// fewColumns is the number of the first of them that take less time than all.
+// fewColumns is a number of first columns that take less time than all of them.
 const fewColumns = 4
 
-// HeldSum sets the first columns of dst, [HeldColumns][Lanes], to the sums of features of a
-// panel of rows in memory times the coefficients a, [panels of
-// frequencies][2][Panel][HeldColumns]. The others are of any value. The features of panel p of the
-// frequencies, [2][Panel][Lanes], begin at f[p*stride]. The cosines of all frequencies are one
-// float32 chain, in order from +0, and the sines another; the sum is that of +0 and their
-// float64 sum, which is Sum of a single group.
+// HeldSum sets the first columns of dst, [HeldColumns][Lanes], to sums of features times
+// coefficients, for a panel of rows. The other columns of dst are undefined afterwards. The
+// coefficients a are [panels of frequencies][2][Panel][HeldColumns]. The features are in memory:
+// those of panel p of the frequencies, [2][Panel][Lanes], begin at f[p*stride].
+//
+// The cosines of all frequencies are one float32 chain, in order from +0, and the sines another.
+// The result is +0 plus their float64 sum, which is Sum for a single group.
 func HeldSum(dst []float64, f []float32, stride int, a []float32, columns int) {
 	panels := len(a) / (2 * Panel * HeldColumns)
 	if panels < 1 || len(a) != panels*2*Panel*HeldColumns || stride < 2*Panel*Lanes || len(f) < (panels-1)*stride+2*Panel*Lanes || len(dst) != HeldColumns*Lanes || columns > HeldColumns {
@@ -24,9 +25,10 @@ func HeldSum(dst []float64, f []float32, stride int, a []float32, columns int) {
 	active.heldSum(dst, f, stride, a)
 }
 
-// Spread adds to dst, [Panel][2][stride], the features f of a run of rows, [panels of
-// rows][2][Panel][Lanes], times the first scores of their factors, [panels][stride][Lanes]:
-// what Gradient and AddChains do for a run. The other factors are 0.
+// Spread adds the features f of a run of rows, [panels of rows][2][Panel][Lanes], times their
+// factors, [panels][stride][Lanes], to dst, [Panel][2][stride]. It uses the first scores of the
+// factors and treats the others as 0. For a run, the result is the same as with Gradient and
+// AddChains.
 func Spread(dst []float64, f, factors []float32, scores, stride int, s *Scratch) {
 	panels := len(f) / (2 * Panel * Lanes)
 	if panels < 1 || panels*Lanes > Run || len(f) != panels*2*Panel*Lanes || scores < 1 || scores > stride || len(factors) < panels*stride*Lanes || len(dst) != Panel*2*stride {

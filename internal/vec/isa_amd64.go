@@ -37,9 +37,9 @@ func native() (found []isa) {
 
 const perGroup = Group / Panel
 
-// dotVectors adds to the lanes of Dot, for a length that is a multiple of 8, and
-// reports whether there are vector instructions to do so. It is not in isa because
-// arguments of a function value escape to the heap.
+// dotVectors adds to the lanes of Dot, for a length that is a multiple of 8. It reports whether
+// there are vector instructions; if not, it does nothing. It is not in isa because arguments of a
+// function value escape to the heap.
 func dotVectors(lanes *[8]float64, x, y []float64) bool {
 	switch active.width {
 	case 16:
@@ -52,7 +52,8 @@ func dotVectors(lanes *[8]float64, x, y []float64) bool {
 	return true
 }
 
-// axpyVectors is Axpy for a multiple of 8; it reports whether there are vectors.
+// axpyVectors is Axpy for a length that is a multiple of 8. It reports whether there are vector
+// instructions.
 func axpyVectors(a float64, x, y []float64) bool {
 	switch active.width {
 	case 16:
@@ -65,7 +66,7 @@ func axpyVectors(a float64, x, y []float64) bool {
 	return true
 }
 
-// panelVectors is panelGeneric; it reports whether there are vectors.
+// panelVectors is panelGeneric. It reports whether there are vector instructions.
 func panelVectors(k int, w, x, inverse []float64) bool {
 	var r *float64
 	if inverse != nil {
@@ -82,7 +83,7 @@ func panelVectors(k int, w, x, inverse []float64) bool {
 	return true
 }
 
-// solveVectors is solveGeneric; it reports whether there are vectors.
+// solveVectors is solveGeneric. It reports whether there are vector instructions.
 func solveVectors(n int, l, b []float64) bool {
 	switch active.width {
 	case 16:
@@ -95,9 +96,9 @@ func solveVectors(n int, l, b []float64) bool {
 	return true
 }
 
-// solve2 is solveGeneric, eight rows at once.
+// solve2 is solveGeneric for eight rows at once.
 func solve2(n int, l, b []float64) {
-	var sums [8][8]float64 // of the products of each row, in the lanes of Dot
+	var sums [8][8]float64 // of the products of each row, by lane of Dot
 	most := n &^ 7
 	for i := 0; i < most; i += 8 {
 		if clear(sums[:]); i > 0 {
@@ -136,7 +137,8 @@ func solve2(n int, l, b []float64) {
 	}
 }
 
-// squaresVectors adds to sums the squares of the first of some rows, and returns how many.
+// squaresVectors adds the squares of the first rows to sums, and returns how many rows it has
+// added.
 func squaresVectors(sums *[8][strip]float64, x []float64, rows int) int {
 	n := rows &^ 7
 	if active.width < 8 || n == 0 {
@@ -146,7 +148,7 @@ func squaresVectors(sums *[8][strip]float64, x []float64, rows int) int {
 	return n
 }
 
-// solvesVectors is solvesGeneric; it reports whether there are vectors.
+// solvesVectors is solvesGeneric. It reports whether there are vector instructions.
 func solvesVectors(n int, l, b []float64) bool {
 	switch active.width {
 	case 16:
@@ -160,8 +162,8 @@ func solvesVectors(n int, l, b []float64) bool {
 	return true
 }
 
-// expTable holds the constants of exp512 and exp2: all bits but the sign, their
-// limit, 1/ln 2, ln 2 in two pieces, 1, the series, and 2^52 + 1023.
+// expTable holds the constants of exp512 and exp2: all bits except the sign, the largest magnitude
+// that they accept, 1/ln 2, ln 2 in two parts, 1, the series, and 2^52 + 1023.
 var expTable = func() (t [19]float64) {
 	copy(t[:], []float64{math.Float64frombits(1<<63 - 1), 707, 1 / math.Ln2, ln2High, ln2Low, 1})
 	copy(t[6:], expSeries[:])
@@ -169,8 +171,8 @@ var expTable = func() (t [19]float64) {
 	return t
 }()
 
-// expVectors sets the first numbers of dst to Exp of those of x, and returns
-// how many.
+// expVectors sets the first numbers of dst to Exp of the numbers of x, and returns how many it has
+// set.
 func expVectors(dst, x []float64) int {
 	n := len(x) &^ 7
 	switch {
@@ -184,15 +186,16 @@ func expVectors(dst, x []float64) int {
 	return 0
 }
 
-// logTable holds the constants of logs512: the smallest and the largest number that it takes,
-// √2, 1/2, 1, 2, ln 2 in two pieces, and the series.
+// logTable holds the constants of logs512: the smallest and the largest number that it accepts, √2,
+// 1/2, 1, 2, ln 2 in two parts, and the series.
 var logTable = func() (t [19]float64) {
 	copy(t[:], []float64{0x1p-1022, math.MaxFloat64, math.Sqrt2, 0.5, 1, 2, ln2High, ln2Low})
 	copy(t[8:], logSeries[:])
 	return t
 }()
 
-// logVectors sets the first numbers of dst to Log of those of x, and returns how many.
+// logVectors sets the first numbers of dst to Log of the numbers of x, and returns how many it has
+// set.
 func logVectors(dst, x []float64) int {
 	if active.width != 16 || len(x) == 0 {
 		return 0
@@ -200,8 +203,8 @@ func logVectors(dst, x []float64) int {
 	return logs512(len(x), &x[0], &dst[0], &logTable[0])
 }
 
-// rotateVectors is rotate for a multiple of 8; it reports whether there are
-// vectors.
+// rotateVectors is rotate for a length that is a multiple of 8. It reports whether there are vector
+// instructions.
 func rotateVectors(x, y []float64, c, s float64) bool {
 	switch active.width {
 	case 16:

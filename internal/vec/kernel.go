@@ -4,16 +4,16 @@ package vec
 type Scratch struct {
 	tile tile
 	sums []float32
-	row  []float32 // of SumRow
+	row  []float32 // for SumRow
 	tall []float32 // of Gram
 	wide []float32 // of Gram
 	run  []float32 // features of a run and a panel of frequencies
 
 	some   Coordinates
-	phases [Group * Lanes]float32 // of Gram, SumOf and FeaturesOf
+	phases [Group * Lanes]float32 // for Gram, SumOf and FeaturesOf
 
-	rowFeatures [8 * 2 * Group]float32 // of eight groups
-	rowSums     [8 * 2 * 16]float32    // their chains
+	rowFeatures [8 * 2 * Group]float32 // for eight groups
+	rowSums     [8 * 2 * 16]float32    // chains of these groups
 }
 
 // chains returns n float32 chains, all at +0.
@@ -37,10 +37,9 @@ func (s *Scratch) features() []float32 {
 // sines returns memory for the sines of a panel.
 func (s *Scratch) sines() *float32 { return &s.tile.sin[0][0] }
 
-// Sum adds to dst, [scores][Lanes], the sums of the features times their packed
-// coefficients a, for the first rows of a panel of rows x and the packed
-// frequencies w, of which the first begins a group. Other rows of dst are
-// undefined afterwards.
+// Sum adds the sums of the features times their packed coefficients a to dst, [scores][Lanes]. It
+// does so for the first rows of a panel of rows x; the other rows of dst are undefined afterwards.
+// w are packed frequencies, the first of which begins a group.
 func Sum(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	panels := check(x, w, dim)
 	if panels == 0 {
@@ -50,8 +49,8 @@ func Sum(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	active.sum(dst, x, w, a, dim, scores, rows, s)
 }
 
-// SumPhases is Sum with phases in memory: t is [panels of frequencies][Panel][Lanes],
-// and scale times t, rounded to float32, are the phases in half turns.
+// SumPhases is Sum with phases in memory: t is [panels of frequencies][Panel][Lanes], and the
+// phases in half turns are scale times t, rounded to float32.
 func SumPhases(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {
@@ -88,8 +87,8 @@ func checkPhases(t []float32) int {
 	return len(t) / (Panel * Lanes)
 }
 
-// MaxSumRows returns the number of rows up to which SumRow, row by row, takes less
-// time than Sum with a panel. It is 0 where SumRow has no implementation.
+// MaxSumRows returns the number of rows up to which calling SumRow for each row takes less time
+// than calling Sum for a panel. It is 0 if SumRow has no implementation.
 func MaxSumRows() int {
 	if active.sumRow == nil {
 		return 0
@@ -97,10 +96,10 @@ func MaxSumRows() int {
 	return 6
 }
 
-// SumRow sets dst, groups x scores, to the sums over each group of the packed
-// frequencies w for one row x. Neither x nor coef is packed: coef has a row of
-// scores for each feature, from the first one in w on, for all of w or fewer.
-// The sum of a column of dst, in order, is what Sum adds.
+// SumRow sets dst, groups x scores, to the sums over each group of the packed frequencies w, for
+// one row x. x and coef are not packed. coef has a row of scores for each feature, starting with
+// the first one in w; it may cover only a part of w. The sum of a column of dst, in order, is what
+// Sum adds.
 func SumRow(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
 	m := len(coef) / (2 * scores)
 	if m == 0 {
@@ -120,8 +119,8 @@ func SumRow(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
 	active.sumRow(dst, row, w, coef, dim, scores, s)
 }
 
-// Gradient adds the features of up to Run rows, panels x, times their factors g,
-// [panels][scores][Lanes], to the chains acc of the packed frequencies w,
+// Gradient adds the features of up to Run rows, which are panels x, times their factors g,
+// [panels][scores][Lanes], to the chains acc of the packed frequencies w. acc is
 // [panels][Panel][2][scores][16].
 func Gradient(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	panels, n := check(x, w, dim), len(g)/(scores*Lanes)
@@ -159,9 +158,8 @@ func check(x, w []float32, dim int) int {
 // multiple of Panel.
 func ChainsLen(m, scores int) int { return m * 2 * scores * width }
 
-// AddChains adds the chains of a run for the frequencies from, from+1, ... to dst,
-// whose rows 2j and 2j+1, of scores values each, belong to the cosine and the
-// sine of frequency from+j.
+// AddChains adds the chains of a run for the frequencies from, from+1, ... to dst. The rows 2j and
+// 2j+1 of dst have scores values each, and belong to the cosine and the sine of frequency from+j.
 func AddChains(dst []float64, acc []float32, from, scores int) {
 	active.addChains(dst, acc[2*from*scores*width:][:len(dst)*width])
 }

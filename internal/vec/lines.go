@@ -2,11 +2,10 @@ package vec
 
 import "math"
 
-// Lines are float64 of the rows of a panel, [n][Lanes]: n numbers of each row. The loops
-// over them do for each row, in each of its places, what one row alone would take, and
-// round every product.
+// Lines are float64 numbers of the rows of a panel, [n][Lanes]: n numbers for each row. The loops
+// over them do the same for each row as they would for a single row, and round every product.
 
-// ShiftLines sets the lines dst to those of f minus the largest one of each row.
+// ShiftLines sets the lines dst to the lines f minus the largest number of each row.
 func ShiftLines(dst, f []float64) {
 	n := lines(f, dst)
 	if n > 0 && !shiftVectors(n, f, dst) {
@@ -22,7 +21,7 @@ func ShiftLines(dst, f []float64) {
 	}
 }
 
-// ShareLines divides the lines e by their sum for each row, which is in order from +0.
+// ShareLines divides the lines e by the sum of each row, which is added in order from +0.
 func ShareLines(e []float64) {
 	n := lines(e, e)
 	if n > 0 && !sharesVectors(n, e) {
@@ -38,13 +37,13 @@ func ShareLines(e []float64) {
 	}
 }
 
-// Parabola is what GradientLines computes curvatures with: the second derivative of a
-// loss where its gradient is ±p, about min(Bound, Slope p (1-p) + Floor).
+// Parabola determines the curvatures that GradientLines computes. The second derivative of a loss
+// at a point where its gradient is ±p is about min(Bound, Slope p (1-p) + Floor).
 type Parabola struct{ Bound, Slope, Floor float64 }
 
-// GradientLines multiplies the lines g, bounded by ±most, by the shares of the rows, and
-// rounds them to float32 in factors. It sets curvature to that of the parabola at their
-// magnitudes, divided again by the numbers of divisor.
+// GradientLines bounds the lines g by ±most, multiplies them by the shares of the rows, and puts
+// them into factors, rounded to float32. It sets curvature to the curvature of the parabola where p
+// is the magnitude of the result divided by the row's number in divisor.
 func GradientLines(g, share, divisor []float64, most float64, c Parabola, curvature []float64, factors []float32) {
 	n := lines(g, curvature)
 	if n == 0 {
@@ -64,9 +63,10 @@ func GradientLines(g, share, divisor []float64, most float64, c Parabola, curvat
 	}
 }
 
-// MajorantLines multiplies the lines g, bounded by ±most, by the shares of the rows. It sets
-// curvature to the shares times that of a parabola above the logarithmic loss from where its
-// gradient is ±q: min(bound, bound √(2√(q(1-q))) + floor). Both are 0 where the share is.
+// MajorantLines bounds the lines g by ±most, and multiplies them by the shares of the rows. It sets
+// curvature to the share of the row times the curvature of a parabola that lies above the
+// logarithmic loss and touches it where its gradient is ±q: min(bound, bound √(2√(q(1-q))) +
+// floor). Here q is the magnitude of the original number in g. If a share is 0, both results are 0.
 func MajorantLines(g, share []float64, most, bound, floor float64, curvature []float64) {
 	n := lines(g, curvature)
 	if n == 0 {
@@ -101,8 +101,8 @@ func CurvatureLines(dst, d, curvature, share []float64) {
 	}
 }
 
-// StepLines subtracts from the lines f first a shift of each, then a multiple of the
-// lines d.
+// StepLines subtracts two terms from each of the lines f: first a shift of that line, then a
+// multiple of the same line of d.
 func StepLines(f, d, shift, size []float64) {
 	n := lines(f, d)
 	if n == 0 {
@@ -116,8 +116,8 @@ func StepLines(f, d, shift, size []float64) {
 	}
 }
 
-// SumLines adds to each of sum the numbers of a line, one by one in order. There are a
-// multiple of 8 lines.
+// SumLines adds the numbers of each line to the same element of sum, one by one in order. The
+// number of lines must be a multiple of 8.
 func SumLines(sum, x []float64) {
 	n := len(sum)
 	if len(x) != n*Lanes || n%8 != 0 {

@@ -2,8 +2,8 @@
 
 package vec
 
-// The loops over lines with vectors; they report whether there are any. They are not in
-// isa because arguments of a function value escape to the heap.
+// The loops over lines with vectors. They report whether there are vector instructions. They are
+// not in isa because arguments of a function value escape to the heap.
 
 func shiftVectors(n int, f, dst []float64) bool {
 	switch active.width {
@@ -82,9 +82,9 @@ func towardsVectors(to, from []float64, share float64) bool {
 	return active.width > 0
 }
 
-// mixVectors has no AVX2 for fewer than 4 numbers: it has no masks.
+// mixVectors does not use AVX2 for fewer than 4 numbers, because AVX2 has no masks.
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {
-	a := &shares[0] // of nothing
+	a := &shares[0] // any valid address: without averages nothing is read from it
 	if averages > 0 {
 		a = &average[0]
 	}
@@ -99,7 +99,8 @@ func mixVectors(dst []float32, coef, average, shares []float64, k, models, avera
 	return true
 }
 
-// adagradVectors returns how many of the first numbers it has done: AVX2 has no masks.
+// adagradVectors returns the number of first elements that it has processed. With AVX2, which has
+// no masks, it leaves out the last ones.
 func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) {
 	switch n := len(z); {
 	case active.width == 16 && n >= 4:
@@ -112,7 +113,7 @@ func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) 
 	return 0
 }
 
-// leavesVectors has two scores in a vector, on AVX-512 as well.
+// leavesVectors has the two scores of a row in a vector, with AVX-512 as well.
 func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) bool {
 	if active.width > 0 {
 		leafSums2(len(leaf), &leaf[0], &last[0], &step[0][0], &change[0][0], &gradient[0][0], &curvature[0][0], &sums[0].Slope[0])
@@ -120,7 +121,7 @@ func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient,
 	return active.width > 0
 }
 
-// The following have AVX-512 only, with its masks.
+// The following exist for AVX-512 only, because they need its masks.
 
 func addSlotsVectors(f []float64, coef []float32, columns []uint32, values []float32, mask uint32) bool {
 	if active.width != 16 {

@@ -18,33 +18,31 @@ func Key(tag string, seed, index uint64) (key [32]byte) {
 	return key
 }
 
-// Normals is a sequence of independent standard normal numbers that depends on
-// its key alone.
+// Normals is a sequence of independent standard normal numbers that depends on its key alone.
 //
-// Its 32-bit words are those of chacha8rand (C2SP; ChaCha8 of math/rand/v2), low
-// half first. Each eight words make eight numbers (Box and Muller 1958): for
-// i = 0, 1, 2, 3, word i gives the radius and word i+4 the angle of number i, the
-// cosine, and number i+4, the sine. The arithmetic is float32, with a rounding
-// after every operation and none fused.
+// Its 32-bit words are those of chacha8rand (C2SP; ChaCha8 of math/rand/v2), low half first. Eight
+// words make eight numbers (Box and Muller 1958). For i = 0, 1, 2, 3, word i gives a radius and
+// word i+4 an angle; number i is the cosine, and number i+4 the sine. The arithmetic is float32,
+// with a rounding after every operation and none fused.
 type Normals struct {
 	words rand.ChaCha8
 	key   [8]uint32 // used instead of words by implementations with their own ChaCha8
 	rest  [refill]float32
-	left  int // numbers of rest that are still to be returned, its last ones
+	left  int // number of elements at the end of rest that are still to be returned
 }
 
-// refill is the number of words that chacha8rand generates with one key, and so
-// the number of normals that are generated together.
+// refill is the number of words that chacha8rand generates with one key, and therefore the number
+// of normals that are generated together.
 const refill = 248
 
-// NewNormals returns the sequence of key.
+// NewNormals returns the sequence for key.
 func NewNormals(key [32]byte) *Normals {
 	n := new(Normals)
 	n.Reset(key)
 	return n
 }
 
-// Reset starts the sequence of another key.
+// Reset starts the sequence for another key.
 func (n *Normals) Reset(key [32]byte) {
 	n.words.Seed(key)
 	for i := range n.key {
@@ -53,7 +51,7 @@ func (n *Normals) Reset(key [32]byte) {
 	n.left = 0
 }
 
-// Fill sets dst to the next numbers.
+// Fill sets dst to the next numbers of the sequence.
 func (n *Normals) Fill(dst []float32) {
 	k := copy(dst, n.rest[refill-n.left:])
 	n.left -= k
@@ -68,7 +66,7 @@ func (n *Normals) Fill(dst []float32) {
 	}
 }
 
-// normalsGeneric fills dst, a multiple of refill numbers.
+// normalsGeneric fills dst, whose length is a multiple of refill.
 func normalsGeneric(n *Normals, dst []float32) {
 	for ; len(dst) > 0; dst = dst[8:] {
 		z := (*[8]float32)(dst)

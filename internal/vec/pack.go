@@ -9,7 +9,7 @@ const (
 	Panel = 12  // frequencies in a panel of frequencies
 	Group = 96  // frequencies whose features share a float32 chain
 	Run   = 256 // rows whose gradient shares float32 chains
-	width = 16  // chains in which a run of a gradient is summed
+	width = 16  // number of chains in which a run of a gradient is summed
 )
 
 // Panels returns the number of panels of n that hold m.
@@ -30,8 +30,8 @@ func clamp(v float32) float32 {
 	return v
 }
 
-// PackRows packs the rows of x, of dim values each, into panels of Lanes rows,
-// [dim][Lanes], and pads the last one with zeros. dst has room for whole panels.
+// PackRows packs the rows of x, of dim values each, into panels of Lanes rows, [dim][Lanes], and
+// pads the last panel with zeros. dst must have room for whole panels.
 func PackRows(dst, x []float32, dim int) {
 	rows := len(x) / dim
 	for i := 0; i < rows; i += Lanes {
@@ -57,7 +57,7 @@ func PackRows(dst, x []float32, dim int) {
 	}
 }
 
-// PackRow packs a row as number i of those in dst, in whole panels as PackRows has them.
+// PackRow packs x as row i in dst, which consists of whole panels as from PackRows.
 func PackRow(dst, x []float32, i int) {
 	panel := dst[i/Lanes*Lanes*len(x):][:Lanes*len(x)]
 	for k, v := range x {
@@ -76,9 +76,9 @@ func pack8(dst, x []float32, dim int) {
 	}
 }
 
-// PackFrequencies packs the rows of w, of dim values each in radians, as the
-// frequencies from, from+1, ... of the panels in dst, [dim][Panel], in half
-// turns. It touches no others.
+// PackFrequencies packs the rows of w, of dim values each in radians, as the frequencies from,
+// from+1, ... of the panels in dst, [dim][Panel], in half turns. It does not touch other
+// frequencies.
 func PackFrequencies(dst, w []float32, from, dim int) {
 	for n, j := len(w)/dim, 0; j < n; {
 		panel := dst[(from+j)/Panel*Panel*dim:]
@@ -95,9 +95,9 @@ func PackFrequencies(dst, w []float32, from, dim int) {
 	}
 }
 
-// PackCoefficients packs coef, whose rows 2j and 2j+1 are the coefficients of
-// the cosine and the sine of frequency j for each output, into panels
-// [2][scores][Panel], and pads the last one with zeros.
+// PackCoefficients packs coef into panels [2][scores][Panel], and pads the last panel with zeros.
+// The rows 2j and 2j+1 of coef are the coefficients of the cosine and the sine of frequency j, for
+// each score.
 func PackCoefficients(dst, coef []float32, scores int) {
 	m := len(coef) / (2 * scores)
 	for j := 0; j < m; j += Panel {
@@ -127,8 +127,8 @@ func PackCoefficients(dst, coef []float32, scores int) {
 	}
 }
 
-// PackFactors packs the rows of g, of scores values each, into panels
-// [scores][Lanes], rounded to float32, and pads the last one with zeros.
+// PackFactors packs the rows of g, of scores values each, into panels [scores][Lanes], rounded to
+// float32, and pads the last panel with zeros.
 func PackFactors(dst []float32, g []float64, scores int) {
 	rows := len(g) / scores
 	for i := 0; i < rows; i += Lanes {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// pi/2 in three pieces, the first two of 33 bits, and in two of 53.
+// pi/2 in three parts, the first two with 33 bits, and in two parts with 53 bits each.
 const (
 	halfPi1    = 0x1.921fb544p+0
 	halfPi2    = 0x1.0b4611a6p-34
@@ -39,7 +39,7 @@ func Sin(x float64) float64 {
 	return s
 }
 
-// quadrant returns q and x - q pi/2 as r + t, with |r| at most pi/4 and a little.
+// quadrant returns q, and x - q pi/2 as r + t, where |r| is at most slightly above pi/4.
 func quadrant(x float64) (q int, r, t float64) {
 	switch a := math.Abs(x); {
 	case a <= math.Pi/4:
@@ -79,7 +79,7 @@ func sincosReduced(x, t float64) (sin, cos float64) {
 	return sin, cos
 }
 
-// twoOverPi is 2/pi in binary, 64 digits a word.
+// twoOverPi is 2/pi in binary, 64 digits per word.
 var twoOverPi = [...]uint64{
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
 	0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
@@ -95,7 +95,7 @@ func manyTurns(x float64) (q int, r, t float64) {
 	b := math.Float64bits(x)
 	e := int(b>>52&0x7ff) - 1075
 	m := b&(1<<52-1) | 1<<52
-	at := e - 2 // digits of 2/pi left out
+	at := e - 2 // number of leading digits of 2/pi that are left out
 	word := func(at int) uint64 {
 		if at < 0 {
 			if at <= -64 {
@@ -115,7 +115,7 @@ func manyTurns(x float64) (q int, r, t float64) {
 	p0, _ = bits.Add64(p0, h1, carry)
 	q = int(p0 >> 62)
 	p0, p1, p2 = p0<<2|p1>>62, p1<<2|p2>>62, p2<<2
-	negative := p0>>63 == 1 // past the middle: count from the next quadrant
+	negative := p0>>63 == 1 // in the second half of a quadrant: count from the next one
 	if negative {
 		q++
 		p2, carry = bits.Sub64(0, p2, 0)

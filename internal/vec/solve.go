@@ -4,14 +4,12 @@ import (
 	"math"
 )
 
-// Cholesky puts the lower triangular factor of the symmetric matrix a, n x n and
-// row-major, in place of its lower triangle: a = L Lᵀ. It reads and writes no
-// more than that triangle. It reports false, and leaves the triangle undefined,
-// if a is not positive definite.
+// Cholesky replaces the lower triangle of the symmetric matrix a, n x n and row-major, by its lower
+// triangular factor: a = L Lᵀ. It does not read or write the rest of a. If a is not positive
+// definite, it returns false, and the triangle is undefined.
 //
-// From each number the products are subtracted one by one in the order of their
-// columns, each rounded, and the difference is multiplied by the inverse of the
-// diagonal.
+// The products are subtracted from each number one by one, in the order of their columns, each
+// rounded. The difference is multiplied by the inverse of the diagonal element.
 func Cholesky(a []float64, n int) bool {
 	l := newTriangle(n)
 	defer l.release()
@@ -23,7 +21,7 @@ func Cholesky(a []float64, n int) bool {
 	return true
 }
 
-// factor puts the factor of a matrix in its place, and reports whether there is one.
+// factor replaces a matrix by its factor, and reports whether there is one.
 func (l *triangle) factor() bool {
 	n := l.n
 	for from := 0; from < n; from += side * strip {
@@ -43,9 +41,9 @@ func (l *triangle) factor() bool {
 	return true
 }
 
-// InvertCholesky sets the upper triangle of w, n x n and row-major, to the
-// transposed inverse of the factor that Cholesky left in l: its row j has
-// column j of the inverse, from the diagonal on. The rest of w is not touched.
+// InvertCholesky sets the upper triangle of w, n x n and row-major, to the transposed inverse of
+// the factor that Cholesky has left in l. Row j of w has column j of the inverse, from the diagonal
+// on. It does not touch the rest of w.
 func InvertCholesky(w, l []float64, n int) {
 	f, inverse := newTriangle(n), newTriangle(n)
 	defer f.release()
@@ -65,13 +63,13 @@ func InvertCholesky(w, l []float64, n int) {
 	}
 }
 
-// columns returns the columns from j on of an inverse, which are as long as the panel that is
-// as far from the last.
+// columns returns the panel of an inverse that begins with column j. It is stored in the panel of
+// the same size, which is as far from the last one as column j is from the first.
 func (t *triangle) columns(j int) []float64 {
 	return t.panel((Panels(t.n, strip)-1)*strip - j)
 }
 
-// invert sets t to the inverse of the factor f, in columns.
+// invert sets t to the inverse of the factor f, stored by columns.
 func (t *triangle) invert(f *triangle) {
 	n := f.n
 	for from := 0; from < n; from += side * strip {
@@ -89,8 +87,8 @@ func (t *triangle) invert(f *triangle) {
 	}
 }
 
-// CholeskySolve sets b to the solution x of L Lᵀ x = b, with the factor that
-// Cholesky left in l.
+// CholeskySolve sets b to the solution x of L Lᵀ x = b, where l is the factor that Cholesky has
+// left.
 func CholeskySolve(l []float64, n int, b []float64) {
 	if len(l) < n*n || len(b) < n {
 		panic("vec: CholeskySolve of slices that do not fit together")
@@ -112,10 +110,9 @@ func solveGeneric(n int, l, b []float64) {
 	}
 }
 
-// MaxEigenvalue returns an estimate from below of the largest eigenvalue of the
-// positive semidefinite matrix a, n x n and row-major: the Rayleigh quotient after
-// power iterations from a fixed random vector, until it grows by less than one
-// part in 10,000, or after 300 iterations.
+// MaxEigenvalue returns a lower estimate of the largest eigenvalue of the positive semidefinite
+// matrix a, n x n and row-major. It is the Rayleigh quotient after power iterations from a fixed
+// random vector. They stop when it grows by less than one part in 10,000, or after 300 iterations.
 func MaxEigenvalue(a []float64, n int) float64 {
 	start := make([]float32, n)
 	NewNormals(Key("eigenvalue", uint64(n), 0)).Fill(start)
@@ -181,20 +178,21 @@ func solvesGeneric(n int, l, b []float64) {
 	}
 }
 
-// A Ridge factors a symmetric matrix with one diagonal after another.
+// A Ridge factors a symmetric matrix with several diagonals, one after the other.
 type Ridge struct{ values, factor, inverse *triangle }
 
-// NewRidge returns one with the lower triangle of a, n x n and row-major, without its diagonal.
+// NewRidge returns a Ridge for the lower triangle of a, n x n and row-major. The diagonal of a is
+// ignored.
 func NewRidge(a []float64, n int) *Ridge {
 	r := &Ridge{newTriangle(n), newTriangle(n), newTriangle(n)}
 	r.Set(a)
 	return r
 }
 
-// Set is NewRidge in the memory of r, for a matrix of as many rows.
+// Set is NewRidge for another matrix of the same size, in the memory of r.
 func (r *Ridge) Set(a []float64) { r.values.pack(a) }
 
-// Release gives the memory of r back, which is not to be used any more.
+// Release gives the memory of r back. r must not be used afterwards.
 func (r *Ridge) Release() {
 	for _, t := range []*triangle{r.values, r.factor, r.inverse} {
 		t.release()
@@ -202,8 +200,8 @@ func (r *Ridge) Release() {
 	*r = Ridge{}
 }
 
-// Factor factors the matrix with a diagonal, like Cholesky, and reports whether it is positive
-// definite.
+// Factor factors the matrix with the given diagonal, like Cholesky. It reports whether the matrix
+// is positive definite.
 func (r *Ridge) Factor(diagonal []float64) bool {
 	f := r.factor
 	copy(f.values, r.values.values)
@@ -216,21 +214,21 @@ func (r *Ridge) Factor(diagonal []float64) bool {
 // Lower sets the lower triangle of l, n x n and row-major, to the factor.
 func (r *Ridge) Lower(l []float64) { r.factor.unpack(l) }
 
-// InverseDiagonal sets dst to the diagonal of the inverse of the matrix that was factored: the
-// Dot of each column of the factor's inverse, from the diagonal on, with itself.
+// InverseDiagonal sets dst to the diagonal of the inverse of the matrix that was factored last.
+// Each element is the Dot of a column of the factor's inverse, from the diagonal on, with itself.
 func (r *Ridge) InverseDiagonal(dst []float64) {
 	n := r.factor.n
 	r.inverse.invert(r.factor)
 	for from := 0; from < n; from += strip {
 		x, rows := r.inverse.columns(from), n-from
-		var sums [8][strip]float64 // of rows 0, 8, ... after from, of rows 1, 9, ..., and so on
+		var sums [8][strip]float64 // lane l has the sums of rows l, l+8, ... after from
 		for i := squaresVectors(&sums, x, rows); i < rows; i++ {
 			sum := &sums[i%8]
 			for c, v := range (*[strip]float64)(x[i*strip:]) {
 				sum[c] += float64(v * v)
 			}
 		}
-		for c := range min(strip, rows) { // whose lanes begin with row from+c: their sum is the same
+		for c := range min(strip, rows) { // The lanes of column c would begin with row from+c, but their sum is the same.
 			a := func(lane int) float64 { return sums[lane][c] }
 			dst[from+c] = ((a(0) + a(4)) + (a(2) + a(6))) + ((a(1) + a(5)) + (a(3) + a(7)))
 		}

@@ -2,11 +2,11 @@ package vec
 
 import "math"
 
-// tile is the features of a panel of frequencies and a panel of rows.
+// tile holds the features of a panel of frequencies and a panel of rows.
 type tile struct{ cos, sin [Panel][Lanes]float32 }
 
-// features computes the features of the first rows of a panel of rows x for a
-// panel of frequencies w. Other rows are not touched.
+// features computes the features of the first rows of a panel of rows x for a panel of frequencies
+// w. It does not touch other rows.
 func (t *tile) features(x, w []float32, dim, rows int) {
 	for j := 0; j < Panel; j += 2 {
 		for i := 0; i < rows; i += 4 {
@@ -19,7 +19,7 @@ func (t *tile) features(x, w []float32, dim, rows int) {
 	}
 }
 
-// fromPhases is features with a panel of phases in memory.
+// fromPhases is features for a panel of phases in memory.
 func (t *tile) fromPhases(scale float32, phases []float32, rows int) {
 	for j := range Panel {
 		for i := 0; i < rows; i += 4 {
@@ -116,18 +116,18 @@ func phaseChains(t *[2][4]float64, x, w []float32, dim int) {
 	t[0], t[1] = [4]float64{a0, a1, a2, a3}, [4]float64{b0, b1, b2, b3}
 }
 
-// reduce returns the difference between t half turns and the nearest whole number
-// of them, and the parity of that number as a sign bit.
+// reduce returns the difference between t half turns and the nearest whole number of half turns,
+// and the parity of that number as a sign bit.
 func reduce(t float64) (r float64, odd uint32) {
-	const round = 3 << 51 // added and taken off again, it leaves an integer
+	const round = 3 << 51 // adding it and subtracting it again rounds to an integer
 	if math.Abs(t) >= 1<<24 {
 		return 0, 0
 	}
 	k := t + round
-	return t - (k - round) + 0, uint32(math.Float64bits(k)) << 31 // where t is -0, +0
+	return t - (k - round) + 0, uint32(math.Float64bits(k)) << 31 // + 0 turns -0 into +0
 }
 
-// flip returns v, or -v if odd is a sign bit.
+// flip returns v, or -v if odd is the sign bit.
 func flip(v float32, odd uint32) float32 { return math.Float32frombits(math.Float32bits(v) ^ odd) }
 
 // cosSin sets c and sn to the cosines and sines of four phases.

@@ -10,22 +10,22 @@ const (
 	side  = 4 // panels that are processed together
 )
 
-// triangle is the lower triangle of an n x n matrix in panels of strip rows. A
-// panel is [columns][strip], with as many columns as its last row needs.
+// triangle is the lower triangle of an n x n matrix, in panels of strip rows. A panel is
+// [columns][strip], with as many columns as its last row needs.
 type triangle struct {
 	n       int
 	values  []float64
-	inverse []float64 // 1 / the diagonal, for whole panels
+	inverse []float64 // inverse of each diagonal element, for whole panels
 }
 
-// panel returns the panel of row i and those after it.
+// panel returns the values from the panel of row i on.
 func (t *triangle) panel(i int) []float64 {
 	p := i / strip
 	return t.values[p*(p+1)/2*strip*strip:]
 }
 
-// pack reads the lower triangle of a, row-major. Values above the diagonal are
-// undefined, and rows from n on are 0.
+// pack reads the lower triangle of a, row-major. Values above the diagonal are undefined, and rows
+// beyond the n-th are 0.
 func (t *triangle) pack(a []float64) {
 	for i := 0; i < t.n; i += strip {
 		p, j := t.panel(i)[:(i+strip)*strip], 0
@@ -52,10 +52,10 @@ func (t *triangle) pack(a []float64) {
 	}
 }
 
-// row returns the part of row i+l of a before column i.
+// row returns the part of row i+l of a that is before column i.
 func (t *triangle) row(a []float64, i, l int) []float64 { return a[(i+l)*t.n:][:i] }
 
-// unpack writes the lower triangle of a.
+// unpack writes the values to the lower triangle of a.
 func (t *triangle) unpack(a []float64) {
 	for i := 0; i < t.n; i += strip {
 		p, j := t.panel(i)[:(i+strip)*strip], 0
@@ -79,7 +79,8 @@ func (t *triangle) unpack(a []float64) {
 	}
 }
 
-// factorDiagonal factors the square on the diagonal that begins at column j.
+// factorDiagonal factors the diagonal square that begins at column j. It reports whether there is a
+// factor.
 func (t *triangle) factorDiagonal(j int) bool {
 	a := (*[strip * strip]float64)(t.panel(j)[j*strip:])
 	inverse := t.inverse[j : j+strip]
@@ -103,9 +104,9 @@ func (t *triangle) factorDiagonal(j int) bool {
 	return true
 }
 
-// eliminate subtracts from the columns k, k+1, ... of the panel x its columns
-// before them times those of w, and, if inverse is not nil, solves for them with
-// the triangle that follows in w.
+// eliminate updates the columns k, k+1, ..., k+7 of the panel x: it subtracts the earlier columns
+// of x times those of w. If inverse is not nil, it then solves for these columns with the triangle
+// that follows in w.
 func eliminate(w, x []float64, k int, inverse []float64) {
 	w, x = w[:(k+strip)*strip], x[:(k+strip)*strip]
 	if inverse != nil {
@@ -139,12 +140,11 @@ func panelGeneric(k int, w, x, inverse []float64) {
 	}
 }
 
-// Products sets the lower triangle of p, n x n and row-major, to the products of
-// the rows of x, n x dim: sums in order, of rounded products. The rest of p is not
-// touched.
+// Products sets the lower triangle of p, n x n and row-major, to the products of the rows of x, n x
+// dim. They are sums of rounded products, added in order. It does not touch the rest of p.
 func Products(p, x []float64, n int) {
 	dim := len(x) / n
-	size := (dim + strip) * strip // of a panel of rows, and of a tile of products
+	size := (dim + strip) * strip // of a panel of rows followed by a tile of products
 	packed := make([]float64, Panels(n, strip)*size)
 	for i := range n {
 		to := packed[i/strip*size+i%strip:]
@@ -169,11 +169,10 @@ func Products(p, x []float64, n int) {
 	}
 }
 
-// triangles keeps their memory for the next calls: 4 MB for a thousand rows.
+// triangles keeps the memory of triangles for later calls: 4 MB for a thousand rows.
 var triangles sync.Pool
 
-// newTriangle returns a triangle of n rows with undefined values. The caller has
-// to release it.
+// newTriangle returns a triangle of n rows with undefined values. The caller must release it.
 func newTriangle(n int) *triangle {
 	t, _ := triangles.Get().(*triangle)
 	if t == nil {

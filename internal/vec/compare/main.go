@@ -1,9 +1,10 @@
-// Command compare measures whole iterations of doubly stochastic gradients:
-// predict the rows of a mini-batch with m frequencies, take the gradient on a
-// block of 128 new ones, and update their coefficients. compare.py alternates
-// it with the same iteration in numpy. It prints a JSON object: the seconds of
-// an iteration, each the mean of a slice, of the process's time for one thread
-// and of the wall for more.
+// Command compare measures whole iterations of doubly stochastic gradients: it predicts the rows of
+// a mini-batch with m frequencies, computes the gradient on a block of 128 new ones, and updates
+// their coefficients. compare.py alternates it with the same iteration in numpy.
+//
+// It prints a JSON object with the seconds per iteration. Each number is the mean over a slice of
+// the measurement. It is the CPU time of the process with one thread, and wall-clock time with
+// more.
 package main
 
 import (

@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// processTime is the seconds since the start.
+// processTime returns the seconds since the start of the process.
 func processTime() float64 { return time.Since(start).Seconds() }

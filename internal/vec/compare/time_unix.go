@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// processTime is the seconds that this process has run, in all threads.
+// processTime returns the CPU time of this process in seconds, over all threads.
 func processTime() float64 {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)

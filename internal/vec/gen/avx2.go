@@ -6,17 +6,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A panel of frequencies and a panel of rows are four tiles of six frequencies
-// and 16 rows, each in registers 0 to 11.
+// A panel of frequencies times a panel of rows consists of four tiles of six frequencies and 16
+// rows. A tile is in registers 0 to 11.
 const half = panel / 2
 
 func quarter(r, v int) VecPhysical { return ymm[2*r+v] }
 
 var cos2, sin2 Mem
 
-// quarters2 goes through the tiles of a panel: q is 0 and 1 for the frequencies,
-// h for the rows. It leaves the tile's phases in registers for each body, and w
-// behind the panel.
+// quarters2 iterates over the tiles of a panel: q is 0 or 1 for the half of the frequencies, and h
+// for the half of the rows. For each call of body, the phases of the tile are in registers.
+// Afterwards w points behind the panel.
 func quarters2(dim, x, w Register, body func(q, h int)) {
 	wp, xp := GP64(), GP64()
 	for h := range 2 {
@@ -42,7 +42,7 @@ func quarters2(dim, x, w Register, body func(q, h int)) {
 	LEAQ(at(wp, -4*half), w)
 }
 
-// source2 is source, whose load returns what goes through the tiles of the next
+// source2 is source for tiles: load returns a function that iterates over the tiles of the next
 // panel.
 type source2 struct {
 	name, params, doc string
@@ -92,7 +92,7 @@ var some2 = source2{"Some", some512.params, some512.doc, func() func(func(q, h i
 	}
 }}
 
-// nonzero2 lists the coordinates for some2.
+// nonzero2 makes the list of coordinates for some2.
 func nonzero2() {
 	text("nonzero2", NOSPLIT, "func(dim int, x *float32, list *uint32) int")
 	Pragma("noescape")
@@ -142,8 +142,8 @@ var given2 = source2{"Phases", "scale float32, t *float32", " of the phases scal
 	}
 }}
 
-// trig2 replaces the phases in z by their cosines, and leaves the sines in p.
-// s and g are overwritten.
+// trig2 replaces the phases in z by their cosines, and puts their sines into p. It overwrites s and
+// g.
 func trig2(z, s, g, p VecPhysical) {
 	horner := func(table Mem, y VecPhysical) {
 		VMOVUPS(table.Offset(32*4), y)
@@ -176,7 +176,7 @@ func avx2() {
 	}
 }
 
-// lane is the operand of 8 rows of frequency r of a panel's features.
+// lane returns the operand for 8 rows of frequency r in the features of a panel.
 func lane(base Register, r, h, v int) Mem { return at(base, 4*(lanes*r+16*h+8*v)) }
 
 func sumOne2() {
@@ -212,7 +212,7 @@ func sumOne2() {
 	RET()
 }
 
-// trigAll2 leaves the cosines in the tile and the sines in memory.
+// trigAll2 replaces the phases in the tile by their cosines, and stores the sines.
 func trigAll2(store func(r, v int, p VecPhysical)) {
 	for r := range half {
 		for v := range 2 {

@@ -16,13 +16,13 @@ var ymm = []VecPhysical{
 	Y16, Y17, Y18, Y19, Y20, Y21, Y22, Y23, Y24, Y25, Y26, Y27, Y28, Y29, Y30, Y31,
 }
 
-// The tile of a panel of frequencies and a panel of rows is in registers 0 to
-// 23: phases, and then cosines.
+// tile returns a register of a tile, which is a panel of frequencies times a panel of rows. It is
+// in registers 0 to 23, which have the phases first and then the cosines.
 func tile(r, v int) VecPhysical { return zmm[2*r+v] }
 
 var cos512, sin512 Mem
 
-// phases512 leaves the phases of a panel in the tile, and w behind the panel.
+// phases512 puts the phases of a panel into the tile. Afterwards w points behind the panel.
 func phases512(dim, x, w Register) {
 	for r := range panel {
 		for v := range 2 {
@@ -41,22 +41,22 @@ func phases512(dim, x, w Register) {
 	}, "")
 }
 
-// source is where the phases of a kernel come from: name is part of the
-// kernel's, params are parameters, and load reads them and returns what leaves
-// the next panel's phases in the tile.
+// source says where the phases of a routine come from. name is a part of the routine's name, and
+// params are parameters of its signature. load reads these parameters, and returns a function that
+// puts the phases of the next panel into the tile.
 type source struct {
 	name, params, doc string
 	load              func() func()
 }
 
-// products512 is the products of a panel of rows and panels of frequencies.
+// products512 computes the phases as products of a panel of rows and panels of frequencies.
 var products512 = source{"", "dim int, x, w *float32", "", func() func() {
 	dim, x, w := load("dim"), load("x"), load("w")
 	return func() { phases512(dim, x, w) }
 }}
 
-// some512 is products512 where all but a few coordinates of the rows are 0, which do not
-// change a chain.
+// some512 is products512 for rows that are 0 in all but a few coordinates. The other coordinates do
+// not change a chain.
 var some512 = source{"Some", "n int, list *uint32, dim int, x, w *float32", " of the coordinates list[i]/16, for i < n, of all dim", func() func() {
 	n, list, size, x, w := load("n"), load("list"), load("dim"), load("x"), load("w")
 	left, at16, at48, next := GP64(), GP64(), GP64(), GP64()
@@ -91,7 +91,7 @@ var some512 = source{"Some", "n int, list *uint32, dim int, x, w *float32", " of
 	}
 }}
 
-// nonzero512 lists the coordinates for some512.
+// nonzero512 makes the list of coordinates for some512.
 func nonzero512() {
 	text("nonzero512", NOSPLIT, "func(dim int, x *float32, list *uint32) int")
 	Pragma("noescape")
@@ -117,8 +117,7 @@ func nonzero512() {
 	RET()
 }
 
-// given512 is phases in memory, which become half turns when they are multiplied
-// by a scale.
+// given512 reads phases from memory. Multiplied by a scale, they are in half turns.
 var given512 = source{"Phases", "scale float32, t *float32", " of the phases scale*t", func() func() {
 	t := load("t")
 	scale, err := Param("scale").Resolve()
@@ -135,8 +134,8 @@ var given512 = source{"Phases", "scale float32, t *float32", " of the phases sca
 	}
 }}
 
-// trig512 replaces the phases in z by their cosines, and leaves the sines in p.
-// s and g are overwritten.
+// trig512 replaces the phases in z by their cosines, and puts their sines into p. It overwrites s
+// and g.
 func trig512(z, s, g, p VecPhysical) {
 	horner := func(table Mem, y VecPhysical) {
 		VBROADCASTSS(table.Offset(4*4), y)
@@ -224,7 +223,7 @@ func sumOne512() {
 	RET()
 }
 
-// features leaves the cosines in the tile and the sines in memory.
+// trigAll512 replaces the phases in the tile by their cosines, and stores the sines.
 func trigAll512(store func(r int, p0, p1 VecPhysical)) {
 	for r := range panel {
 		trig512(tile(r, 0), zmm[24], zmm[25], zmm[26])
@@ -281,8 +280,8 @@ func sum512(from source) {
 	RET()
 }
 
-// dots512 adds the tile times the coefficients of n scores to their chains,
-// and leaves both pointers behind them.
+// dots512 adds the tile times the coefficients of n scores to the chains of these scores.
+// Afterwards both pointers point behind them.
 func dots512(f, a Register, n int) {
 	for c := range n {
 		VMOVUPS(rows(f, c, 0), zmm[24+2*c])
@@ -367,7 +366,7 @@ func lanes512() {
 	Doc("lanes512 is dst[i] += the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
 	z, free := append([]VecPhysical(nil), zmm[:8]...), zmm[8]
-	add := func(low, high func(ops ...Op), a, b *VecPhysical) { // what the two shuffles make of a and b
+	add := func(low, high func(ops ...Op), a, b *VecPhysical) { // the sum of what the two shuffles make of a and b
 		interleave(low, high, a, b, &free)
 		VADDPD(*b, *a, *a)
 	}
@@ -380,7 +379,7 @@ func lanes512() {
 		VCVTPS2PD(at(acc, 64*i+32), free)
 		VADDPD(free, z, z)
 	}
-	for i := 0; i < 8; i += 4 { // sums 0 1 2 3 of i, i+1, i+2, i+3 come together
+	for i := 0; i < 8; i += 4 { // brings together the sums 0 1 2 3 of i, i+1, i+2, i+3
 		add(shuffle(0x44), shuffle(0xee), &z[i], &z[i+2])
 		add(shuffle(0x44), shuffle(0xee), &z[i+1], &z[i+3])
 	}
@@ -397,7 +396,7 @@ func lanes512() {
 	RET()
 }
 
-// addLanes leaves in x the sum of the four lanes of y and of z, those first.
+// addLanes puts the sum of the four lanes of y and z into x. It adds y and z first.
 func addLanes(y, z, x, t Register) {
 	VADDPD(z, y, y)
 	VEXTRACTF128(Imm(1), y, t)

@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// hadamard has the passes of a Walsh-Hadamard transform: up to three stages of
-// it at once, in registers, for 32 columns.
+// hadamard emits the passes of a Walsh-Hadamard transform. A pass does up to three stages at once,
+// in registers, for 32 columns.
 func hadamard() {
 	for _, v := range []vectors{{"512", zmm, nil, 8}, {"2", ymm, nil, 4}} {
 		for stages := 1; stages <= 3; stages++ {

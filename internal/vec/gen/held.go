@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// held has the products of features that are in memory.
+// held emits the routines for products with features that are in memory.
 func held() {
 	heldSum("512", zmm, 8, 8, 2, 16)
 	heldSum("2", ymm, 8, 4, 2, 8)
@@ -18,10 +18,10 @@ func held() {
 	spreadSum2()
 }
 
-const perPanel = 8 // of a panel of coefficients
+const perPanel = 8 // columns in a panel of coefficients
 
-// heldSum has the chains of c of the first columns and r vectors of rows in registers, first
-// those of the cosines, then those of the sines.
+// heldSum emits a routine for the first columns. It keeps the chains of c columns and r vectors of
+// rows in registers, first those of the cosines, then those of the sines.
 func heldSum(name string, v []VecPhysical, columns, c, r, width int) {
 	text("heldSum"+name, NOSPLIT, "func(panels, stride int, f, a *float32, dst *float64)")
 	Pragma("noescape")
@@ -33,7 +33,7 @@ func heldSum(name string, v []VecPhysical, columns, c, r, width int) {
 	f, a, dst := load("f"), load("a"), load("dst")
 	fp, ap, n, j := GP64(), GP64(), GP64(), GP64()
 	SHLQ(Imm(2), stride)
-	SUBQ(I32(4*lanes*panel), stride) // from the last of 12 features to the next panel
+	SUBQ(I32(4*lanes*panel), stride) // from the last of 12 features to the first of the next panel
 	acc := func(o, l int) VecPhysical { return v[o*r+l] }
 	x, b := v[c*r:c*r+r], v[c*r+r:c*r+r+2]
 	wide, zero := v[c*r:c*r+2], v[c*r+2]
@@ -100,8 +100,8 @@ func heldSum(name string, v []VecPhysical, columns, c, r, width int) {
 	RET()
 }
 
-// spreadSum512 has the chains of twelve features and two scores in registers, and adds
-// their lanes as lanes512 does.
+// spreadSum512 keeps the chains of twelve features and two scores in registers, and adds their
+// lanes as lanes512 does.
 func spreadSum512() {
 	text("spreadSum512", NOSPLIT, "func(panels, scores, stride int, f, factors *float32, dst *float64)")
 	Pragma("noescape")
@@ -187,7 +187,7 @@ func spreadSum512() {
 	RET()
 }
 
-// spreadSum2 has the chains of three features and two scores in registers, and adds their lanes
+// spreadSum2 keeps the chains of three features and two scores in registers, and adds their lanes
 // as lanes2 does.
 func spreadSum2() {
 	const together = 3
@@ -266,6 +266,6 @@ func spreadSum2() {
 	RET()
 }
 
-// ymm512 and xmm512 are the lower parts of a register of AVX-512.
+// ymm512 and xmm512 return the lower parts of a register of AVX-512.
 func ymm512(i int) Register { return zmm[i].AsY() }
 func xmm512(i int) Register { return zmm[i].AsX() }

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// leafSums2 has the two scores of a row in a vector. Nothing is fused.
+// leafSums2 keeps the two scores of a row in one vector. It fuses no operations.
 func leafSums2() {
 	text("leafSums2", NOSPLIT, "func(n int, leaf, last *uint16, step, change, gradient, curvature, sums *float64)")
 	Pragma("noescape")

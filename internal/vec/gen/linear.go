@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// linear has the loops of linear algebra. Nothing in float64 is fused.
+// linear emits the loops of linear algebra. No operation in float64 is fused.
 func linear() {
 	for _, from := range []source{products512, some512} {
 		product512(from)
@@ -31,7 +31,8 @@ func linear() {
 
 var xmm = []VecPhysical{X0, X1, X2, X3, X4, X5, X6, X7, X8, X9, X10, X11, X12, X13, X14, X15}
 
-// vectors are registers of n float64, and those of n float32.
+// vectors names registers of n float64, and the registers of n float32 of which these are the wide
+// ones.
 type vectors struct {
 	name         string
 	wide, narrow []VecPhysical
@@ -115,7 +116,7 @@ func (v vectors) dot() {
 	RET()
 }
 
-// eachDot512 has the sums of Dot in the lanes of a vector.
+// eachDot512 keeps the lanes of Dot in the lanes of a vector.
 func eachDot512() {
 	text("eachDot512", NOSPLIT, "func(rows, n int, x, w, dst *float64)")
 	Pragma("noescape")
@@ -203,8 +204,8 @@ func (v vectors) rotate() {
 	RET()
 }
 
-// panel keeps as many of the eight chains of a column in registers as there are
-// room for, and solves in memory where that is not all of them.
+// panel keeps as many of the eight chains of a column in registers as there is room for. If that is
+// not all of them, it solves in memory.
 func (v vectors) panel() {
 	text("panel"+v.name, NOSPLIT, "func(k int, w, x, r *float64)")
 	Pragma("noescape")
@@ -301,7 +302,7 @@ func (v vectors) panel() {
 	RET()
 }
 
-// exp is the scalar code for a vector: rounded products, no fused ones.
+// exp is the scalar code for a vector: products are rounded, and none is fused.
 func (v vectors) exp() {
 	text("exp"+v.name, NOSPLIT, "func(n int, x, dst, table *float64) (done int)")
 	Pragma("noescape")
@@ -319,7 +320,7 @@ func (v vectors) exp() {
 	}
 	Label("loop")
 	VMOVUPD(at(x, 0), u)
-	VANDPD(u, sign, t) // without its sign
+	VANDPD(u, sign, t) // the magnitude
 	const notLessOrEqual = 6
 	mask := GP64()
 	if v.n == 8 {

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// lines has the loops over lines of 32 float64. Nothing is fused.
+// lines emits the loops over lines of 32 float64. No operation is fused.
 func lines() {
 	for _, v := range []vectors{{"512", zmm, ymm, 8}, {"2", ymm, xmm, 4}} {
 		v.linesShift()
@@ -21,7 +21,7 @@ func lines() {
 
 const line = 8 * lanes // bytes
 
-// eachLine emits a loop over n lines that p and others go through.
+// eachLine emits a loop over n lines: f processes a line, and move advances the pointers.
 func eachLine(n Register, label string, f func(), move func()) {
 	Label(label)
 	f()
@@ -98,7 +98,7 @@ func (v vectors) linesShares() {
 	RET()
 }
 
-// linesGradient has the bounds and constants in a table, see vec.gradientTable.
+// linesGradient reads the bounds and constants from a table, see vec.GradientLines.
 func (v vectors) linesGradient() {
 	text("linesGradient"+v.name, NOSPLIT, "func(n int, d, share, divisor, table, curvature *float64, factors *float32)")
 	Pragma("noescape")
@@ -145,7 +145,7 @@ func (v vectors) linesGradient() {
 	RET()
 }
 
-// linesMajorant2 has the bounds and constants in a table, see vec.MajorantLines.
+// linesMajorant2 reads the bounds and constants from a table, see vec.MajorantLines.
 func linesMajorant2() {
 	const width = 4
 	text("linesMajorant2", NOSPLIT, "func(n int, d, share, table, curvature *float64)")
@@ -244,7 +244,7 @@ func (v vectors) linesStep() {
 	RET()
 }
 
-// linesSum transposes squares of v.n lines and numbers.
+// linesSum transposes squares of v.n lines and v.n numbers.
 func (v vectors) linesSum() {
 	text("linesSum"+v.name, NOSPLIT, "func(n int, x, sum *float64)")
 	Pragma("noescape")

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// logs512 is the scalar code for a vector: rounded products, no fused ones.
+// logs512 is the scalar code for a vector: products are rounded, and none is fused.
 func logs512() {
 	text("logs512", NOSPLIT, "func(n int, x, dst, table *float64) (done int)")
 	Pragma("noescape")

@@ -1,5 +1,5 @@
-// Command gen writes the assembly of package vec. The comment of each routine
-// is the loop it stands for; package vec's documentation has the definition.
+// Command gen writes the assembly of package vec. The comment of each routine is the loop that it
+// implements. The documentation of package vec has the definition.
 package main
 
 import (
@@ -24,7 +24,7 @@ var (
 	sine   = []float32{3.141592502593994, -5.1677021980285645, 2.549957752227783, -0.597625195980072, 0.07643289119005203}
 )
 
-// table makes a read-only table in which every number is there n times.
+// table emits a read-only table in which every number is repeated n times.
 func table(name string, v []float32, n int) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i, x := range v {
@@ -35,28 +35,28 @@ func table(name string, v []float32, n int) Mem {
 	return m
 }
 
-// text begins a routine at a multiple of 64, so that where the linker puts it
-// does not change how the processor caches its loops: half a line off, some of
-// them take twice as long on a Zen 5.
+// text begins a routine at a multiple of 64. Otherwise its place in the binary would change how the
+// processor caches its loops: if they are off by half a cache line, some of them take twice as long
+// on a Zen 5.
 func text(name string, attributes attr.Attribute, signature string) {
 	TEXT(name, attributes, signature)
 	Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{Imm(64)}})
 }
 
-// at is the operand disp bytes from a pointer.
+// at returns the operand that is disp bytes after a pointer.
 func at(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
 
-// load reads a parameter that is a pointer or an int.
+// load emits a load of a parameter that is a pointer or an int.
 func load(name string) Register { return Load(Param(name), GP64()) }
 
-// countdown decrements n and goes back to label until it is 0.
+// countdown emits a decrement of n and a jump to label unless n is 0.
 func countdown(n Register, label string) {
 	DECQ(n)
 	JNZ(LabelRef(label))
 }
 
-// chains emits the loop over k = 0, 1, ..., dim-1, four steps a round, where x
-// and w go on by xs and ws bytes a step. It leaves w behind the panel.
+// chains emits the loop over k = 0, 1, ..., dim-1, unrolled to four steps per iteration. In each
+// step, x advances by xs bytes and w by ws bytes. Afterwards w points behind the panel.
 func chains(dim, x, w Register, xs, ws int, step func(u int, x, w Register), id string) {
 	const unroll = 4
 	k, xk := GP64(), GP64()
@@ -86,7 +86,7 @@ func chains(dim, x, w Register, xs, ws int, step func(u int, x, w Register), id 
 	Label("turns" + id)
 }
 
-// peak emits the yardstick: twelve chains of fused multiply-adds in registers.
+// peak emits the yardstick for other loops: twelve chains of fused multiply-adds in registers.
 func peak(name string, v []VecPhysical, zero func(ops ...Op)) {
 	text(name, NOSPLIT, "func(n int)")
 	Pragma("noescape")

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// mix has the loops over coefficients of several models. Nothing is fused.
+// mix emits the loops over the coefficients of several models. No operation is fused.
 func mix() {
 	mixRows512()
 	towards512()
@@ -69,7 +69,7 @@ func mixRows512() {
 	LEAQ(Mem{Base: dst, Index: c, Scale: 4}, dst)
 	SUBQ(c, left)
 	JNZ(LabelRef("vector"))
-	// The pointers are behind the first of the models; to the next row.
+	// The pointers are behind the first of the models. They advance to the next row.
 	MOVQ(models, m)
 	DECQ(m)
 	IMULQ(k, m)
@@ -148,7 +148,7 @@ func adagrad512() {
 	RET()
 }
 
-// mixRows2 ends a row with a vector that overlaps the one before.
+// mixRows2 ends a row with a vector that overlaps the previous one.
 func mixRows2() {
 	text("mixRows2", NOSPLIT, "func(rows, k, models, averages int, coef, average, shares *float64, dst *float32)")
 	Pragma("noescape")
@@ -207,7 +207,8 @@ func mixRows2() {
 	RET()
 }
 
-// towards2 computes the last four numbers first, and stores them last: they overlap others.
+// towards2 computes the last four numbers first, and stores them last, because they overlap with
+// others.
 func towards2() {
 	text("towards2", NOSPLIT, "func(n int, share float64, to, from *float64)")
 	Pragma("noescape")
@@ -245,7 +246,7 @@ func towards2() {
 	RET()
 }
 
-// adagrad2 goes past vectors that stay as they are: those of many inputs that are 0.
+// adagrad2 skips vectors that do not change, because rows often have many inputs that are 0.
 func adagrad2() {
 	text("adagrad2", NOSPLIT, "func(n int, rate, slope float64, z, squares, coef *float64)")
 	Pragma("noescape")

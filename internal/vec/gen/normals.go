@@ -114,7 +114,7 @@ func normals512() {
 		VMULPS(l, u, u)
 		VMULPS(l, a, a)
 	}
-	// Sixteen words in a row are four lanes of four registers.
+	// Sixteen consecutive words are four lanes of four registers.
 	for q := range 4 {
 		a, t := v[4*q:4*q+4], zmm[16:24]
 		VSHUFI32X4(Imm(0x44), a[1], a[0], t[0]) // lanes 0 1 of the first, 0 1 of the second
@@ -170,7 +170,7 @@ func boxMuller2() {
 	VPERM2I128(Imm(0x20), Y7, Y6, u)
 	VPERM2I128(Imm(0x31), Y7, Y6, a)
 	VPOR(one, u, u)
-	VPSRLD(Imm(16), u, t) // a float32 of both halves: exact but for the last sum
+	VPSRLD(Imm(16), u, t) // both halves as float32: only their sum is rounded
 	VPAND(low, u, u)
 	VCVTDQ2PS(t, t)
 	VCVTDQ2PS(u, u)

@@ -22,7 +22,7 @@ func packing() {
 	transpose2()
 }
 
-// transpose2 ends with eight columns that overlap those before.
+// transpose2 ends with eight columns that overlap the previous ones.
 func transpose2() {
 	text("transpose2", NOSPLIT, "func(dim int, w, dst *float32)")
 	Pragma("noescape")
@@ -62,8 +62,8 @@ func transpose2() {
 	RET()
 }
 
-// The registers of confine: the bit of the sign, the others, the least and the
-// greatest magnitude; and a half turn.
+// The registers of clamp: the sign bit, the other bits, and the least and the greatest magnitude.
+// halfTurn is for the conversion to half turns.
 var sign, rest, least, greatest, halfTurn = zmm[31], zmm[30], zmm[29], zmm[28], zmm[27]
 
 func constants(limits Mem) {
@@ -72,7 +72,7 @@ func constants(limits Mem) {
 	}
 }
 
-// confine is package vec's, from v to to.
+// clamp is clamp of package vec, from register v to register to.
 func clamp(v, to VecPhysical) {
 	VPANDD(rest, v, to)
 	VPMINUD(greatest, to, to)
@@ -80,16 +80,16 @@ func clamp(v, to VecPhysical) {
 	VPTERNLOGD_Z(Imm(0xd8), sign, v, K2, to)
 }
 
-// interleave leaves in a and free what the two shuffles make of a and b, and b
-// free.
+// interleave applies two shuffles to a and b. Afterwards a and b have the results of low and high,
+// and free is the register that is unused.
 func interleave(low, high func(ops ...Op), a, b, free *VecPhysical) {
 	low(*b, *a, *free)
 	high(*b, *a, *a)
 	*a, *b, *free = *free, *a, *b
 }
 
-// columns transposes four registers of rows in each lane: register c is then
-// column c of a lane's four, of the four rows.
+// columns transposes four registers of rows within each lane of four numbers: afterwards register c
+// has column c of each lane, for the four rows.
 func columns(r []VecPhysical, free *VecPhysical) {
 	interleave(VUNPCKLPS, VUNPCKHPS, &r[0], &r[1], free)
 	interleave(VUNPCKLPS, VUNPCKHPS, &r[2], &r[3], free)
@@ -98,9 +98,9 @@ func columns(r []VecPhysical, free *VecPhysical) {
 	r[1], r[2] = r[2], r[1]
 }
 
-// byColumns emits the loop over 16 columns at a time, and the last ones, of
-// which there are fewer than 16. The body has them in mask K1; last is nil, or
-// the register with their number.
+// byColumns emits a loop over 16 columns at a time, followed by the last columns, which are fewer
+// than 16. Mask K1 has the columns that body processes. last is nil, or the register with the
+// number of last columns.
 func byColumns(dim Register, body func(last Register, id string)) {
 	k := GP64()
 	mask := GP32()
@@ -124,7 +124,7 @@ func byColumns(dim Register, body func(last Register, id string)) {
 	RET()
 }
 
-// unless leaves for "done" where there are no more than j columns.
+// unless emits a jump to "done" if there are no more than j columns.
 func unless(last Register, j int) {
 	if last != nil && j > 0 {
 		CMPQ(last, I32(j))

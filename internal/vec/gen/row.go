@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// For a few rows, the frequencies are in the lanes, twelve of sixteen.
+// For a few rows, the frequencies of a panel are in the lanes, twelve of sixteen.
 
 func few() {
 	rowGroup512()
@@ -15,7 +15,7 @@ func few() {
 	rowDots512("rowDot512", 1)
 }
 
-// twelve puts the mask of a panel's lanes into K1.
+// twelve sets K1 to the mask of a panel's lanes.
 func twelve() {
 	m := GP32()
 	MOVL(U32(1<<panel-1), m)
@@ -38,7 +38,7 @@ func rowGroup512() {
 	Doc("rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.")
 	dim, x, w, f := load("dim"), load("x"), load("w"), load("f")
 	twelve()
-	s, s3, w4 := GP64(), GP64(), GP64() // the bytes of a panel, and of three; panel 4
+	s, s3, w4 := GP64(), GP64(), GP64() // the bytes of one panel and of three; pointer to panel 4
 	IMUL3Q(I32(4*panel), dim, s)
 	LEAQ(Mem{Base: s, Index: s, Scale: 2}, s3)
 	LEAQ(Mem{Base: w, Index: s, Scale: 4}, w4)
@@ -108,7 +108,7 @@ func rowDots512(name string, groups int) {
 	mask := Load(Param("mask"), GP32())
 	f, coef, dst := load("f"), load("coef"), load("dst")
 	KMOVW(mask, K1)
-	SHLQ(Imm(2), scores) // bytes of a feature's coefficients
+	SHLQ(Imm(2), scores) // bytes of the coefficients of a feature
 	g, g3, sines := GP64(), GP64(), GP64()
 	IMUL3Q(I32(2*96), scores, g)
 	LEAQ(Mem{Base: g, Index: g, Scale: 2}, g3)

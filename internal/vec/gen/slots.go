@@ -6,14 +6,14 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// slots has the loops over rows of a table that columns are hashed to.
+// slots emits the loops over the rows of a table that columns are hashed to.
 func slots() {
 	addSlots512()
 	stepSlots512()
 }
 
-// firstBits sets a mask to the first of n elements, at most 8, and n to what is left. It
-// returns how many those are.
+// firstBits emits code that selects the first min(n, 8) of n elements in mask, and subtracts their
+// number from n. It returns the register with their number.
 func firstBits(n Register, mask Register) Register {
 	bits, c := GP64(), GP64()
 	MOVQ(I32(8), c)
@@ -26,7 +26,7 @@ func firstBits(n Register, mask Register) Register {
 	return c
 }
 
-// addSlots512 fuses its products, which are exact.
+// addSlots512 may fuse its products with sums, because the products are exact.
 func addSlots512() {
 	text("addSlots512", NOSPLIT, "func(n, k, mask int, columns *uint32, values, coef *float32, f *float64)")
 	Pragma("noescape")
@@ -85,7 +85,7 @@ func stepSlots512() {
 	left, slot, p := GP64(), GP64(), GP64()
 	z, most, high, low, rate, zero := zmm[0], zmm[1], zmm[2], zmm[3], zmm[4], zmm[5]
 	d, sum, w := zmm[6], zmm[7], zmm[8]
-	// All slots are on their way from memory before the first is needed.
+	// Prefetch all slots before the first one is needed.
 	XORQ(left, left)
 	Label("ahead")
 	MOVL(Mem{Base: columns, Index: left, Scale: 4}, slot.As32())

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// solve512 keeps the eight numbers of b in a register that are being solved for: a load of
-// what several stores have just written would wait for them.
+// solve512 keeps the eight numbers of b that are being solved for in a register. A load of numbers
+// that several stores have just written would have to wait for these stores.
 func solve512() {
 	text("solve512", NOSPLIT, "func(n int, l, b *float64)")
 	Pragma("noescape")
@@ -18,7 +18,7 @@ func solve512() {
 	n, row, b := load("n"), load("l"), load("b")
 	i, left, x, r, step, c, bits := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	lane, now, p, u, q := zmm[0], zmm[1], zmm[2], zmm[3], zmm[4]
-	// K1 has the numbers before i among the eight, K2 number i, K3 those there are.
+	// K1 selects the numbers before i among the eight, K2 number i, and K3 those that exist.
 	masks := func() {
 		MOVQ(i, c)
 		ANDQ(Imm(7), c)

@@ -5,8 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// solves has a vector of right-hand sides in each register, and the lanes of vec.Dot in
-// eight of them.
+// solves keeps a vector of right-hand sides in each register, and the lanes of vec.Dot in eight
+// registers.
 func (v vectors) solves() {
 	text("solves"+v.name, NOSPLIT, "func(n int, l, b *float64)")
 	Pragma("noescape")
@@ -110,7 +110,7 @@ func (v vectors) solves() {
 	DECQ(left)
 	JNZ(LabelRef("one"))
 	Label("next")
-	// x is at row i now: the next one is before it, and its diagonal before that of this row.
+	// x is at row i now. The next row is before it, and its diagonal before the one of this row.
 	SUBQ(I32(64), x)
 	SUBQ(I32(8), r)
 	SUBQ(step, r)

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// few512 has the frequencies of a panel in the lanes, and a row in each register: a row is
-// multiplied in the coordinates where it is not 0, and not where another one is not.
+// few512 keeps the frequencies of a panel in the lanes, and each row in a register of its own. A
+// row is multiplied only in the coordinates in which that row is not 0.
 func few512() {
 	text("few512", NOSPLIT, "func(panels, n int, numbers *uint32, dim int, w, t *float32)")
 	Pragma("noescape")
@@ -24,7 +24,7 @@ func few512() {
 	Label("panel")
 	for h, id := range []string{"first", "last"} {
 		r := append([]VecPhysical(nil), zmm[:16]...)
-		rest := zmm[16:31] // the last four frequencies of each row but one; a masked register takes longer
+		rest := zmm[16:31] // the last four frequencies of each row except one; a masked register takes longer
 		b := zmm[31]
 		for _, z := range zmm[:31] {
 			VPXORD(z, z, z)
@@ -63,7 +63,7 @@ func few512() {
 	RET()
 }
 
-// few2 is few512 with four rows at a time.
+// few2 is few512 for four rows at a time.
 func few2() {
 	const together = 4
 	text("few2", NOSPLIT, "func(panels, n int, numbers *uint32, dim int, w, t *float32)")
@@ -117,7 +117,7 @@ func few2() {
 	RET()
 }
 
-// transpose16 transposes 16 registers: column j is then in register column16(j).
+// transpose16 transposes 16 registers. Afterwards column j is in register column16(j).
 func transpose16(r []VecPhysical, free *VecPhysical) {
 	for g := range 4 {
 		columns(r[4*g:4*g+4], free)
@@ -133,5 +133,6 @@ func transpose16(r []VecPhysical, free *VecPhysical) {
 	}
 }
 
-// column16 returns the register of column j: lanes 0, 1, 2, 3 are in registers c, 8+c, 4+c, 12+c.
+// column16 returns the register of column j. The lanes 0, 1, 2, 3 are in registers c, 8+c, 4+c,
+// 12+c.
 func column16(j int) int { return []int{0, 8, 4, 12}[j/4] + j%4 }

@@ -13,8 +13,9 @@ func spread() {
 	spreadRun("2", ymm, half, 8)
 }
 
-// spreadRun has the chains of r frequencies and two scores in registers, and
-// goes through all rows before the next ones do. A chain has width lanes of 16.
+// spreadRun keeps the chains of r frequencies and two scores in registers, and iterates over all
+// rows before it continues with the next chains. A chain has 16 lanes, of which width are processed
+// at a time.
 func spreadRun(name string, v []VecPhysical, r, width int) {
 	text("spread"+name, NOSPLIT, "func(panels, scores int, f, factors, acc *float32)")
 	Pragma("noescape")
@@ -29,8 +30,8 @@ func spreadRun(name string, v []VecPhysical, r, width int) {
 	SHLQ(Imm(7), step)
 	g, z := v[2*r:2*r+2], v[2*r+2:2*r+4]
 
-	// block adds all rows to the chains of n scores, in all lanes and of all
-	// frequencies of one h.
+	// block adds all rows to the chains of n scores, for all lanes and all frequencies, of the
+	// cosines or of the sines.
 	block := func(scores int, id string) {
 		for q := 0; q < panel; q += r {
 			for l := 0; l < 16; l += width {
@@ -81,7 +82,7 @@ func spreadRun(name string, v []VecPhysical, r, width int) {
 	RET()
 }
 
-// twoScores has block do two of c scores at a time, and one that is left.
+// twoScores calls block for two of c scores at a time, and for a single one that is left.
 func twoScores(c Register, id string, block func(scores int, id string)) {
 	SUBQ(Imm(2), c)
 	JL(LabelRef(id + "Last"))

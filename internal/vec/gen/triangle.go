@@ -37,7 +37,7 @@ func squares2() {
 	RET()
 }
 
-// fourRows returns the memory of row r of four, which are stride bytes apart.
+// fourRows returns the operand for row r of four rows that are stride bytes apart.
 func fourRows(base, stride, stride3 Register, r int) Mem {
 	m := Mem{Base: base}
 	switch r {

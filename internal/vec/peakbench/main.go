@@ -1,19 +1,20 @@
-// Command peakbench measures the kernels as a fraction of the machine's peak of
-// fused multiply-adds, on one core.
+// Command peakbench measures the kernels as a fraction of the machine's peak of fused
+// multiply-adds, on one core.
 //
-// Yardstick, kernel and yardstick alternate in slices of a few milliseconds of
-// the thread's own time, and the ratio is taken in each round, so that a
-// neighbour or a change of the clock meets both. A line is a case: the fraction
-// of the peak that the multiplications and additions of w·x alone come to, and
-// the same relative to the roofline d/(d+15+2C) of a [cos, sin] pair with C
-// scores, each the median of the rounds with quartiles. The 15 are what a
-// reduction to whole turns and polynomials of degrees 12 and 13 take; that to
-// half turns and degrees 8 and 9 takes 10, and the rest of it keeps other units
-// busy, so that a fraction above 1 is no mistake.
+// Yardstick, kernel and yardstick alternate in slices of a few milliseconds of the thread's own
+// time, and the ratio is taken in each round, so that other processes and changes of the clock
+// frequency affect both. Each line of the output is a case with two numbers, which are medians over
+// the rounds; the second has its quartiles. The first is the fraction of the peak that is reached
+// if only the multiplications and additions of w·x count. The second is the same relative to the
+// roofline d/(d+15+2C) of a [cos, sin] pair with C scores.
 //
-// predict is features.Bank.Sum as a learner calls it, packing of rows and
-// coefficients included; gradient is Bank.Gradient; features is the storing
-// kernel, without the copy into rows.
+// The 15 in the roofline is the number of operations for a reduction to whole turns and polynomials
+// of degrees 12 and 13. The reduction to half turns with degrees 8 and 9 takes 10, and its other
+// operations use other units, so that a fraction above 1 is possible.
+//
+// predict is features.Bank.Sum as a learner calls it, including the packing of rows and
+// coefficients. gradient is Bank.Gradient. features is the kernel that stores features, without the
+// copy into rows.
 package main
 
 import (
@@ -31,7 +32,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// result is a case; the numbers in brackets of the printed line are Quartiles.
+// result is the result for a case. The numbers in brackets in the printed line are Quartiles.
 type result struct {
 	ISA       string     `json:"isa"`
 	Kernel    string     `json:"kernel"`
@@ -126,9 +127,9 @@ func measure(s shape, rounds int) result {
 	}
 }
 
-// perSecond is what f returns, added up, in a second of the thread's time.
+// perSecond calls f repeatedly and returns the sum of its results per second of the thread's time.
 func perSecond(f func() float64) float64 {
-	f() // wakes the wide units up, and fills the caches
+	f() // powers up the wide units and fills the caches
 	n, sum, start := 0, 0.0, threadTime()
 	for n == 0 || threadTime()-start < 5e-3 {
 		sum += f()
@@ -137,7 +138,7 @@ func perSecond(f func() float64) float64 {
 	return sum / (threadTime() - start)
 }
 
-// prepare returns one call of the kernel.
+// prepare returns a function that calls the kernel once.
 func (s shape) prepare() func() {
 	r := rand.New(rand.NewPCG(1, 2))
 	numbers := func(n int) []float32 {

@@ -6,6 +6,6 @@ import "time"
 
 var start = time.Now()
 
-// threadTime is the seconds since the start: a thread's own time takes more
-// than the standard library here.
+// threadTime returns the seconds since the start. The standard library does not have the CPU time
+// of a thread on this system.
 func threadTime() float64 { return time.Since(start).Seconds() }
