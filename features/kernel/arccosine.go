@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// ArcCosine is the arc-cosine kernel of this order, at x and y with the constant Scale
-// appended and divided by their length: for the angle θ between them
+// ArcCosine is the arc-cosine kernel of order 0 or 1 (Cho and Saul 2009). The constant Scale is
+// appended to x and y, and both are divided by their length. For the angle θ between them, the
+// kernel is
 //
 //	order 0: 1 - θ/π
 //	order 1: (sin θ + (π-θ) cos θ)/π
 //
-// (Cho and Saul 2009). It is the kernel of a layer of infinitely many random neurons: of
-// steps for order 0 and of rectified linear ones for order 1. The random features are
-// pairs of them, of a normal ω and of -ω.
+// It is the kernel of a layer of infinitely many random neurons, which are steps for order 0 and
+// rectified linear units for order 1. The random features are pairs of such neurons, one for a
+// normal ω and one for -ω.
 type ArcCosine struct {
 	Order int
 	Scale float64

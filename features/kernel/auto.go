@@ -2,8 +2,8 @@ package kernel
 
 import "slices"
 
-// Auto stands for the kernel that the learner's warm-up chooses among its Candidates. It
-// has a name, but no values and no frequencies.
+// Auto stands for the kernel that the learner's warm-up chooses from its Candidates. It has a name,
+// but neither values nor frequencies.
 type Auto struct{}
 
 func (Auto) String() string                   { return "auto" }
@@ -12,9 +12,8 @@ func (k Auto) WithLengthScale(float64) Kernel { return k }
 func (Auto) Eval(_, _ []float64) float64      { panic("kernel: value of the kernel auto") }
 func (Auto) Sample([]float32, int, *Source)   { panic("kernel: frequencies of the kernel auto") }
 
-// candidates are in the order of preference: a later one has to be better than those
-// before it. Those that are nearly the same as another one, or take much longer, are not
-// among them.
+// candidates are in the order of preference: a later one is chosen only if it is better than those
+// before it. Kernels that are nearly the same as one of them, or take much longer, are left out.
 var candidates = [...]string{
 	"gaussian", "laplacian", "cauchy", "matern:1.5", "gaussian+laplacian", "polynomial:2", "arc-cosine:1",
 	"chi2", "intersection", "skewed-chi2:1",

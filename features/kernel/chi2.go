@@ -1,7 +1,7 @@
 package kernel
 
-// Chi2 is the additive χ² kernel Σⱼ 2xⱼyⱼ/(xⱼ+yⱼ) of histograms: of x and y with a bin of
-// the size Scale, divided by their sums. The spectrum of each bin is 1/cosh(πω) (Vedaldi
+// Chi2 is the additive χ² kernel Σⱼ 2xⱼyⱼ/(xⱼ+yⱼ) of histograms. A bin of the size Scale is added
+// to x and y, and both are divided by their sums. The spectrum of each bin is 1/cosh(πω) (Vedaldi
 // and Zisserman 2012, table 1).
 type Chi2 struct {
 	additive

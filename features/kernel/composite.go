@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// Composite is a Scaled kernel made of others, its parts. Each part has a scale of
-// its own; LengthScale is that of the first, and WithLengthScale changes all of them
-// in proportion.
+// Composite is a Scaled kernel made of other kernels, its parts. Each part has a scale of its own.
+// LengthScale is the scale of the first part, and WithLengthScale changes all scales in proportion.
 type Composite interface {
 	Scaled
 
 	// Parts returns the parts.
 	Parts() []Scaled
 
-	// WithParts returns the same kernel of as many other parts.
+	// WithParts returns the same kernel with other parts, of the same number.
 	WithParts(parts []Scaled) Kernel
 }
 
-// maxParts is the number of parts that a sum or a product can have. Kernels are
-// comparable, and so the parts are in an array.
+// maxParts is the number of parts that a sum or a product can have. The parts are in an array
+// because kernels must be comparable.
 const maxParts = 4
 
-// parts are some kernels, and nil after them.
+// parts has some kernels, followed by nil.
 type parts [maxParts]Scaled
 
-// all returns the parts that there are.
+// all returns the parts that are not nil.
 func (p parts) all() []Scaled {
 	n := 0
 	for n < maxParts && p[n] != nil {
@@ -46,8 +45,8 @@ func (p parts) lengthScale() float64 {
 	return p[0].LengthScale()
 }
 
-// rescaled returns the parts with their scales in proportion, so that the first has
-// this one. Without scales to begin with, all of them have it.
+// rescaled returns the parts with their scales changed in proportion, so that the first part has
+// this scale. If the parts have no scales, all of them get this one.
 func (p parts) rescaled(scale float64) []Scaled {
 	all, first := p.all(), p.lengthScale()
 	for i, k := range all {
@@ -130,7 +129,7 @@ func parseSum(s string) (Kernel, error) {
 	return k.ofParts(), nil
 }
 
-// split divides s at each separator that is not part of a number such as 1e+12.
+// split divides s at each separator, except for the sign in the exponent of a number such as 1e+12.
 func split(s string, separator byte) (all []string) {
 	from := 0
 	for i := range len(s) {
@@ -143,9 +142,9 @@ func split(s string, separator byte) (all []string) {
 	return append(all, s[from:])
 }
 
-// golden is 2^64 divided by the golden ratio: its multiples are spread evenly over
-// the words.
+// golden is 2^64 divided by the golden ratio. Its multiples are spread evenly over the 64-bit
+// words.
 const golden = 0x9e3779b97f4a7c15
 
-// unit returns the number of [0, 1) with the first 53 bits of a word.
+// unit returns the number in [0, 1) given by the first 53 bits of a word.
 func unit(word uint64) float64 { return math.Ldexp(float64(word>>11), -53) }

@@ -2,11 +2,11 @@ package kernel
 
 import "errors"
 
-// DotProduct is a kernel Σₙ aₙ (xᵀy)ⁿ of x and y with the constant Scale appended and
-// divided by their length, with geometric coefficients aₙ ∝ Ratioⁿ for n = 0, …, 8: the
-// beginning of Vovk's infinite polynomial (1-Ratio)/(1 - Ratio xᵀy). A random feature has
-// a degree that is drawn with the probability aₙ, and is a product of as many complex
-// signs (random Maclaurin features: Kar and Karnick 2012).
+// DotProduct is the kernel Σₙ aₙ (xᵀy)ⁿ for n = 0, …, 8, where the constant Scale is appended to x
+// and y, and both are divided by their length. The coefficients are geometric, aₙ ∝ Ratioⁿ, so that
+// the kernel is the beginning of Vovk's infinite polynomial (1-Ratio)/(1 - Ratio xᵀy). A random
+// feature has a degree n, drawn with the probability aₙ, and is a product of n complex signs
+// (random Maclaurin features: Kar and Karnick 2012).
 type DotProduct struct{ Ratio, Scale float64 }
 
 const defaultRatio, minRatio, maxRatio = 0.5, 0.01, 1
@@ -44,7 +44,8 @@ func (k DotProduct) Eval(x, y []float64) float64 {
 	return series(k.Ratio*cosine(x, y, k.Scale)) / series(k.Ratio)
 }
 
-// Sizes: the first parameter is the degree.
+// Sizes returns the numbers of parameters and of prepared values. The first parameter is the
+// degree.
 func (k DotProduct) Sizes(dim int) (parameters, prepared int) {
 	return 1 + 2*maxDegree*(dim+1), dim + 1
 }

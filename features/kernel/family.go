@@ -10,18 +10,18 @@ import (
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
-// Family is the kernels of one name, which differ in their parameters.
+// Family is a family of kernels with the same name and different parameters.
 type Family struct {
-	Name  string // of letters, digits and hyphens, in lower case
+	Name  string // letters, digits and hyphens, in lower case
 	Usage string // the forms that Parse reads: "gaussian[:SCALE]"
 	Help  string // one line: the formula, and what it is for
 
-	// Parse returns the kernel with these parameters: what follows the name and a
+	// Parse returns the kernel with these parameters, which are the text after the name and a
 	// colon, or "".
 	Parse func(parameters string) (Kernel, error)
 
-	// Examples are names of kernels that have values and frequencies, as String
-	// writes them. The tests hold the promises of Kernel with them.
+	// Examples are names, as written by String, of kernels that have values and frequencies. The
+	// tests use them to check the promises of Kernel.
 	Examples []string
 }
 
@@ -47,9 +47,9 @@ var All = []Family{
 	hierarchical,
 }
 
-// Parse reads the form that Kernel's String writes: "gaussian:2.5", or
-// "gaussian" for the kernel whose scale is still to be chosen. Kernels can be
-// multiplied and added: "0.7*gaussian+0.3*laplacian*cauchy". The name of Auto is "auto".
+// Parse reads the form that Kernel's String writes: "gaussian:2.5", or "gaussian" for the kernel
+// whose scale is still to be chosen. Kernels can be multiplied and added:
+// "0.7*gaussian+0.3*laplacian*cauchy". "auto" is the kernel Auto.
 func Parse(s string) (Kernel, error) {
 	if s == (Auto{}).String() {
 		return Auto{}, nil
@@ -81,13 +81,13 @@ func parseFamily(s string) (Kernel, error) {
 	return nil, spell.Unknown("kernel", name, names, usages)
 }
 
-// The scales for which frequencies and their reciprocals are far from the ends
-// of float32.
+// The range of scales, in which frequencies and their reciprocals are far from the limits of
+// float32.
 const minScale, maxScale = 1e-12, 1e12
 
 var errScale = fmt.Errorf("scale: want a number from %g to %g", minScale, maxScale)
 
-// parseScale reads the only parameter of a kernel, 0 if there is none.
+// parseScale reads the only parameter of a kernel. It returns 0 if there is none.
 func parseScale(parameters string) (float64, error) {
 	if parameters == "" {
 		return 0, nil
@@ -99,8 +99,8 @@ func parseScale(parameters string) (float64, error) {
 	return scale, nil
 }
 
-// parseShapeScale reads SHAPE[,SCALE], with the default shape and the scale 0 for
-// parameters that are not there.
+// parseShapeScale reads SHAPE[,SCALE]. Parameters that are missing get the default shape and the
+// scale 0.
 func parseShapeScale(parameters string, shape float64, check func(float64) error) (float64, float64, error) {
 	first, rest, comma := strings.Cut(parameters, ",")
 	if first != "" {
@@ -125,7 +125,7 @@ func parseShapeScale(parameters string, shape float64, check func(float64) error
 
 func validScale(scale float64) bool { return scale >= minScale && scale <= maxScale }
 
-// checkScale panics if k, with this scale, has no frequencies.
+// checkScale panics if k cannot have frequencies because this scale is invalid.
 func checkScale(k Kernel, scale float64) {
 	if !validScale(scale) {
 		panic("kernel: frequencies of the kernel " + k.String())

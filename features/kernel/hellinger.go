@@ -2,9 +2,9 @@ package kernel
 
 import "math"
 
-// Hellinger is the kernel Σⱼ √(xⱼyⱼ) of histograms, Bhattacharyya's coefficient: of x and
-// y with a bin of the size Scale, divided by their sums. It is linear in the roots of the
-// bins, of which the random features are products with random signs.
+// Hellinger is the kernel Σⱼ √(xⱼyⱼ) of histograms, Bhattacharyya's coefficient. A bin of the size
+// Scale is added to x and y, and both are divided by their sums. The kernel is linear in the square
+// roots of the bins. The random features are products of these roots with random signs.
 type Hellinger struct {
 	nonNegative
 	Scale float64

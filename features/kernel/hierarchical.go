@@ -7,13 +7,12 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Hierarchical is the kernel of two layers exp(-‖Ψ(x)-Ψ(y)‖²/(2 Width²)), the Gaussian
-// kernel of the features Ψ of a Gaussian kernel k of this Scale. With ‖Ψ(x)-Ψ(y)‖² =
-// 2 - 2k(x, y) it is exp((k(x, y) - 1)/Width²) (theorem 3 of Dai et al. 2014, with a random
-// first layer; Cho and Saul 2009), a mixture of the powers of k with the probabilities of
-// Poisson's distribution. A frequency is therefore the sum of n frequencies of k, where n
-// has that distribution with the mean 1/Width²: √n times one of them. For n = 0 the
-// feature is constant.
+// Hierarchical is the two-layer kernel exp(-‖Ψ(x)-Ψ(y)‖²/(2 Width²)): the Gaussian kernel of the
+// features Ψ of a Gaussian kernel k with this Scale. Because ‖Ψ(x)-Ψ(y)‖² = 2 - 2k(x, y), it is
+// exp((k(x, y) - 1)/Width²) (theorem 3 of Dai et al. 2014, with a random first layer; Cho and Saul
+// 2009). This is a mixture of the powers of k with the probabilities of a Poisson distribution. A
+// frequency is therefore the sum of n frequencies of k, which is distributed as √n times one of
+// them, where n has a Poisson distribution with mean 1/Width². For n = 0 the feature is constant.
 type Hierarchical struct{ Width, Scale float64 }
 
 const defaultWidth, minLayerWidth, maxLayerWidth = 1.0, 0.1, 1.5
@@ -52,7 +51,7 @@ func (k Hierarchical) at(squared, squaredScale float64) float64 {
 	return vec.Exp(vec.Expm1(-squared/(2*squaredScale)) / (k.Width * k.Width))
 }
 
-// Sample counts uniform factors until their product is below exp(-1/Width²) (Knuth).
+// Sample draws n by counting uniform factors until their product is below exp(-1/Width²) (Knuth).
 func (k Hierarchical) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
 	s.FillNormal(w)

@@ -1,7 +1,7 @@
 package kernel
 
-// Intersection is the kernel Σⱼ min(xⱼ, yⱼ) of histograms: of x and y with a bin of the
-// size Scale, divided by their sums. The spectrum of each bin is 2/(π(1+4ω²)) (Vedaldi and
+// Intersection is the kernel Σⱼ min(xⱼ, yⱼ) of histograms. A bin of the size Scale is added to x
+// and y, and both are divided by their sums. The spectrum of each bin is 2/(π(1+4ω²)) (Vedaldi and
 // Zisserman 2012, table 1).
 type Intersection struct {
 	additive

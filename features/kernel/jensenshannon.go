@@ -6,10 +6,10 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// JensenShannon is the kernel Σⱼ ½xⱼ log₂((xⱼ+yⱼ)/xⱼ) + ½yⱼ log₂((xⱼ+yⱼ)/yⱼ) of
-// histograms: of x and y with a bin of the size Scale, divided by their sums. It is 1
-// minus the Jensen-Shannon divergence in bits. The spectrum of each bin is
-// 2/(ln 4 (1+4ω²) cosh(πω)) (Vedaldi and Zisserman 2012, table 1).
+// JensenShannon is the kernel Σⱼ ½xⱼ log₂((xⱼ+yⱼ)/xⱼ) + ½yⱼ log₂((xⱼ+yⱼ)/yⱼ) of histograms. A bin
+// of the size Scale is added to x and y, and both are divided by their sums. The kernel is 1 minus
+// the Jensen-Shannon divergence in bits. The spectrum of each bin is 2/(ln 4 (1+4ω²) cosh(πω))
+// (Vedaldi and Zisserman 2012, table 1).
 type JensenShannon struct {
 	additive
 	Scale float64
@@ -39,7 +39,8 @@ func (k JensenShannon) Eval(x, y []float64) float64 {
 
 func (k JensenShannon) Prepare(dst []float64, x []float32) { k.prepare(dst, x, k.Scale) }
 
-// Sample draws from 1/cosh(πω) and accepts a share 1/(1+4ω²), which is 69 % of them.
+// Sample draws ω from 1/cosh(πω) and accepts it with the probability 1/(1+4ω²), which is 69 % on
+// average.
 func (k JensenShannon) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
 	k.sample(w, dim, s, func() float64 {

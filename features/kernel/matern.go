@@ -13,15 +13,15 @@ import (
 //	exp(-a) p!/(2p)! Σₖ (2p-k)!/((p-k)! k!) (2a)ᵏ, k = 0, …, p
 //
 // (Rasmussen and Williams 2006, equations 4.14 and 4.16). Its frequencies g/(Scale √u) have
-// Student's distribution with 2 Nu degrees of freedom: g is normal, and u, which the
-// coordinates share, has the gamma distribution with shape and rate Nu. For a half-integer
-// Nu it is drawn as the sum of the squares of 2 Nu normal numbers.
+// Student's distribution with 2 Nu degrees of freedom: g is normal, and u, which all coordinates
+// share, has the gamma distribution with shape and rate Nu. For a half-integer Nu, u comes from the
+// sum of the squares of 2 Nu normal numbers.
 type Matern struct{ Nu, Scale float64 }
 
 const (
 	defaultNu = 1.5
 	minNu     = 0.25
-	maxNu     = 9.5 // from where on the kernel is nearly Gaussian
+	maxNu     = 9.5 // above it the kernel is nearly Gaussian
 )
 
 var matern = Family{
@@ -62,7 +62,7 @@ func (k Matern) at(squared, squaredScale float64) float64 {
 		return k.mixture(k.Nu * squared / (2 * squaredScale))
 	}
 	a := math.Sqrt(2 * k.Nu * squared / squaredScale)
-	if a > 745 { // where the exponential is 0
+	if a > 745 { // the exponential is 0
 		return 0
 	}
 	p := k.Nu - 0.5
@@ -74,16 +74,16 @@ func (k Matern) at(squared, squaredScale float64) float64 {
 	return vec.Exp(-a) * sum
 }
 
-// mixture returns the kernel for q = a²/4 as a mixture of Gaussian ones,
-// ∫ exp(Nu s - exp(s) - q exp(-s)) ds / Γ(Nu), with both integrals by the trapezoidal rule.
-// Its error is about |Γ(Nu + 2πi/step)/Γ(Nu)|, which is below 10⁻¹¹ (Trefethen and Weideman
-// 2014). The terms left out are below exp(-tail) of the largest.
+// mixture returns the kernel for q = a²/4. It computes it as a mixture of Gaussian kernels, ∫
+// exp(Nu s - exp(s) - q exp(-s)) ds / Γ(Nu), with both integrals by the trapezoidal rule. The error
+// of the rule is about |Γ(Nu + 2πi/step)/Γ(Nu)|, which is below 10⁻¹¹ (Trefethen and Weideman
+// 2014). Terms that are below exp(-tail) of the largest are left out.
 func (k Matern) mixture(q float64) float64 {
 	if q == 0 {
 		return 1
 	}
 	const step, tail = 0.2, 32
-	// Γ(Nu) = Γ(Nu+3)/(Nu (Nu+1) (Nu+2)), whose integral has a short tail.
+	// Γ(Nu) = Γ(Nu+3)/(Nu (Nu+1) (Nu+2)); the integral of Γ(Nu+3) has a short tail.
 	gamma := 0.0
 	for s := -13.0; s < 5; s += step {
 		gamma += vec.Exp(float64((k.Nu+3)*s) - vec.Exp(s))

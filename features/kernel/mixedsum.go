@@ -2,13 +2,13 @@ package kernel
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// mixedSum is a Sum of which some parts have features of their own: a Featured kernel each
-// random feature of which is one of a part, drawn with a probability in proportion to the
-// weight of the part. The first parameter is the number of the part. A prepared row begins
-// with the number of inputs, and has the rows of all parts after it.
+// mixedSum is a Sum in which some parts have features of their own. It is a Featured kernel: each
+// of its random features belongs to one part, which is drawn with a probability in proportion to
+// the part's weight. The first parameter is the index of the part. A prepared row begins with the
+// number of inputs, followed by the prepared rows of all parts.
 type mixedSum struct{ Sum }
 
-// histogramSum is a mixedSum of which some parts require inputs of 0 or more.
+// histogramSum is a mixedSum in which some parts require inputs of 0 or more.
 type histogramSum struct {
 	mixedSum
 	nonNegative
@@ -40,8 +40,8 @@ func (k mixedSum) WithLengthScale(scale float64) Kernel {
 	return k.WithParts(k.kernels.rescaled(scale))
 }
 
-// sizesOf is Sizes for a part: a kernel of frequencies has those in place of parameters, and
-// needs the row itself.
+// sizesOf is Sizes for a part. If the part is a kernel with frequencies, these take the place of
+// parameters, and the row itself that of a prepared row.
 func sizesOf(part Kernel, dim int) (parameters, prepared int) {
 	if own, ok := part.(Featured); ok {
 		return own.Sizes(dim)
@@ -73,7 +73,7 @@ func (k mixedSum) Prepare(dst []float64, x []float32) {
 	}
 }
 
-// Pairs computes the random features of each part together.
+// Pairs computes all random features of a part together.
 func (k mixedSum) Pairs(dst, x, w []float64) {
 	dim, features := int(x[0]), len(dst)/2
 	size := len(w) / features

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Polynomial is the kernel (xᵀy + Scale²)^Degree, divided by the root of its values at
-// (x, x) and (y, y): the power of the cosine of x and y with the constant Scale appended.
-// Its random features are products of complex signs (Kar and Karnick 2012; Wacker, Ohana
-// and Filippone 2022).
+// Polynomial is the kernel (xᵀy + Scale²)^Degree, divided by the square root of the product of its
+// values at (x, x) and (y, y). This is the Degree-th power of the cosine of x and y with the
+// constant Scale appended. Its random features are products of complex signs (Kar and Karnick 2012;
+// Wacker, Ohana and Filippone 2022).
 type Polynomial struct {
 	Degree int
 	Scale  float64

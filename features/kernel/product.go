@@ -2,8 +2,9 @@ package kernel
 
 import "strings"
 
-// Product is the product of its parts. Its frequencies are sums of theirs, because
-// the characteristic function of a sum of independent vectors is the product.
+// Product is the product of its parts. Its frequencies are sums of frequencies of the parts,
+// because the characteristic function of a sum of independent vectors is the product of their
+// characteristic functions.
 type Product struct{ kernels parts }
 
 // String returns the parts with an asterisk between them.

@@ -7,10 +7,10 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// RationalQuadratic is the kernel (1 + ‖x-y‖²/(2 Alpha Scale²))^-Alpha, a mixture
-// of Gaussian ones of many scales (Rasmussen and Williams 2006, equation 4.19).
-// Its frequencies are g√u/Scale, where g is normal and u, which the coordinates
-// share, has the gamma distribution with shape and rate Alpha.
+// RationalQuadratic is the kernel (1 + ‖x-y‖²/(2 Alpha Scale²))^-Alpha, a mixture of Gaussian
+// kernels with many scales (Rasmussen and Williams 2006, equation 4.19). Its frequencies are
+// g√u/Scale: g is normal, and u, which all coordinates share, has the gamma distribution with shape
+// and rate Alpha.
 type RationalQuadratic struct{ Alpha, Scale float64 }
 
 const defaultAlpha, minAlpha, maxAlpha = 1.0, 1e-2, 1e4

@@ -6,15 +6,15 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// semigroup is what the kernels E exp(-ωᵀ(x+y)) of inputs that are 0 or more have in
-// common: the Laplace transform of a distribution of ω ≥ 0. Their random features are
-// exp(-ωᵀx), two of which make a pair (Yang, Sindhwani, Fan, Avron and Mahoney 2014). They
-// are at most 1, and become small far from 0.
+// semigroup is the common part of kernels E exp(-ωᵀ(x+y)) for inputs that are 0 or more: the
+// Laplace transform of a distribution of ω ≥ 0. Their random features are exp(-ωᵀx), of which two
+// make a pair (Yang, Sindhwani, Fan, Avron and Mahoney 2014). They are at most 1, and become small
+// far from 0.
 type semigroup struct{ nonNegative }
 
 func (semigroup) Sizes(dim int) (parameters, prepared int) { return 2 * dim, dim }
 
-// prepare is Prepare for a kernel of this scale.
+// prepare is Prepare for a kernel with this scale.
 func (semigroup) prepare(dst []float64, x []float32, scale float64) {
 	for i, v := range x {
 		dst[i] = min(largest, max(0, float64(v))/scale)

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Bounded is a Kernel of inputs that exceed some number.
+// Bounded is a Kernel for inputs that exceed some number.
 type Bounded interface {
 	Kernel
 
@@ -17,18 +17,18 @@ type Bounded interface {
 	Above() float64
 }
 
-// Mapped is a Kernel that is shift-invariant in a function of each input, which is
-// defined above some number. Its values and frequencies are those for the function's
-// values, which the learner computes and scales.
+// Mapped is a Kernel that is shift-invariant in a function of each input. The function is defined
+// for inputs above some number. The arguments of Eval and the frequencies refer to the values of
+// the function, which the learner computes and scales.
 type Mapped interface {
 	Bounded
 
-	// Input returns the function's value at x, and for an x that is not above
-	// Above, a finite number.
+	// Input returns the function's value at x. If x does not exceed Above, it returns a finite
+	// number.
 	Input(x float64) float64
 }
 
-// Domain describes the inputs that exceed this number: "above -1", or "of 0 or more".
+// Domain describes the inputs that exceed a number: "above -1", or "of 0 or more".
 func Domain(above float64) string {
 	if above == NonNegative {
 		return "of 0 or more"
@@ -36,7 +36,7 @@ func Domain(above float64) string {
 	return fmt.Sprintf("above %v", above)
 }
 
-// skew is what both skewed kernels have in common: they are kernels of log(x + C).
+// skew is the common part of both skewed kernels: they are kernels of log(x + C).
 type skew struct{ C float64 }
 
 const defaultSkew = 1.0
@@ -59,10 +59,10 @@ func parseSkew(parameters string) (skew, float64, error) {
 	return skew{c}, scale, err
 }
 
-// SkewedChi2 is the skewed χ² kernel ∏ᵢ 2√(xᵢ+C)√(yᵢ+C)/(xᵢ+yᵢ+2C) (Li, Ionescu and
-// Sminchisescu 2010). In u = log(x+C) and v = log(y+C) it is the product of
-// 1/cosh((uᵢ-vᵢ)/2), and here of 1/cosh((uᵢ-vᵢ)/(2 Scale)). The frequencies have the
-// density Scale/cosh(π Scale ω) in each coordinate.
+// SkewedChi2 is the skewed χ² kernel ∏ᵢ 2√(xᵢ+C)√(yᵢ+C)/(xᵢ+yᵢ+2C) (Li, Ionescu and Sminchisescu
+// 2010). In terms of u = log(x+C) and v = log(y+C), it is the product of 1/cosh((uᵢ-vᵢ)/2). Here it
+// has a scale: the product of 1/cosh((uᵢ-vᵢ)/(2 Scale)). The frequencies have the density
+// Scale/cosh(π Scale ω) in each coordinate.
 type SkewedChi2 struct {
 	skew
 	Scale float64
@@ -87,7 +87,7 @@ func (k SkewedChi2) Quantile(u float64) float64           { return random.SechQu
 func (k SkewedChi2) Eval(x, y []float64) float64 {
 	p := 1.0
 	for i, v := range x {
-		if v == y[i] { // as most columns of a sparse histogram are
+		if v == y[i] { // this holds for most columns of a sparse histogram
 			continue
 		}
 		e := vec.Exp(-math.Abs(v-y[i]) / (2 * k.Scale))
@@ -103,10 +103,10 @@ func (k SkewedChi2) Sample(w []float32, _ int, s *Source) {
 	}
 }
 
-// SkewedIntersection is the skewed intersection kernel
-// ∏ᵢ min(√((xᵢ+C)/(yᵢ+C)), √((yᵢ+C)/(xᵢ+C))) (Li, Ionescu and Sminchisescu 2010). In
-// u = log(x+C) and v = log(y+C) it is exp(-‖u-v‖₁/2), and here exp(-‖u-v‖₁/(2 Scale)).
-// The frequencies are Cauchy in each coordinate.
+// SkewedIntersection is the skewed intersection kernel ∏ᵢ min(√((xᵢ+C)/(yᵢ+C)), √((yᵢ+C)/(xᵢ+C)))
+// (Li, Ionescu and Sminchisescu 2010). In terms of u = log(x+C) and v = log(y+C), it is
+// exp(-‖u-v‖₁/2). Here it has a scale: exp(-‖u-v‖₁/(2 Scale)). The frequencies are Cauchy in each
+// coordinate.
 type SkewedIntersection struct {
 	skew
 	Scale float64

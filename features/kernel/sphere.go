@@ -6,9 +6,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// The kernels of the angle between rows are those of rows on a sphere: the constant
-// Scale is appended to the row, and the result divided by its length. No two rows have
-// the same direction then, and the kernel is 1 at the same row.
+// The kernels of the angle between rows map rows to a sphere: the constant Scale is appended to the
+// row, and the result is divided by its length. Then no two rows have the same direction, and the
+// kernel is 1 only for equal rows.
 
 // length returns the Euclidean length of x with the constant appended.
 func length[T float32 | float64](x []T, scale float64) float64 {
@@ -19,7 +19,7 @@ func length[T float32 | float64](x []T, scale float64) float64 {
 	return math.Sqrt(s)
 }
 
-// direction sets dst to the point of x on the sphere, which has one number more.
+// direction sets dst to the point on the sphere for x. dst has one more element than x.
 func direction(dst []float64, x []float32, scale float64) {
 	n := length(x, scale)
 	for i, v := range x {
@@ -28,7 +28,7 @@ func direction(dst []float64, x []float32, scale float64) {
 	dst[len(x)] = scale / n
 }
 
-// cosine returns the cosine of the angle of x and y on the sphere.
+// cosine returns the cosine of the angle between the points of x and y on the sphere.
 func cosine(x, y []float64, scale float64) float64 {
 	s := float64(scale * scale)
 	for i, v := range x {
@@ -37,8 +37,8 @@ func cosine(x, y []float64, scale float64) float64 {
 	return max(-1, min(1, s/float64(length(x, scale)*length(y, scale))))
 }
 
-// angle returns the angle from 0 to π of a cosine c: 2 arctan √((1-c)/(1+c)), with the
-// same bits on every machine.
+// angle returns the angle from 0 to π with the cosine c: 2 arctan √((1-c)/(1+c)), with the same
+// bits on every machine.
 func angle(c float64) float64 {
 	if c < 0 {
 		return math.Pi - angle(-c)
@@ -50,8 +50,8 @@ func angle(c float64) float64 {
 	return 2 * arctan(t)
 }
 
-// arctan is the arc tangent of a number up to 0.66 in magnitude, as the rational function
-// of Cephes (Moshier 1989).
+// arctan returns the arc tangent of a number of magnitude up to 0.66, by the rational function of
+// Cephes (Moshier 1989).
 func arctan(x float64) float64 {
 	z := float64(x * x)
 	p, q := -8.750608600031904122785e-01, 1.0
@@ -64,10 +64,10 @@ func arctan(x float64) float64 {
 	return x + float64(x*float64(z*p/q))
 }
 
-// multiply sets dst to the products of as many factors ωᵀx each, of which the real and
-// imaginary parts are given: their real and imaginary parts. Where the ω are those of roots
-// the mean of a product at x times the conjugate of that at y is (xᵀy) to the power of
-// factors, and its variance is less than with real ones (Wacker, Ohana and Filippone 2022).
+// multiply sets dst to the real and imaginary parts of complex products, each of factors numbers
+// ωᵀx. products has the real and imaginary parts of these numbers. If the ω are from Roots, the
+// mean of the product at x times the conjugate of the product at y is (xᵀy) to the power of
+// factors. Its variance is less than with real signs (Wacker, Ohana and Filippone 2022).
 func multiply(dst, products []float64, factors int) {
 	for i := 0; i < len(dst); i += 2 {
 		re, im := 1.0, 0.0
@@ -80,7 +80,7 @@ func multiply(dst, products []float64, factors int) {
 	}
 }
 
-// dots returns the products of x with vectors.
+// dots returns the product of x with each of vectors.
 func dots(x, vectors []float64) []float64 {
 	u := make([]float64, len(vectors)/len(x))
 	for i := range u {
@@ -89,7 +89,7 @@ func dots(x, vectors []float64) []float64 {
 	return u
 }
 
-// power returns x to a power of 0 or more.
+// power returns x to the power of n ≥ 0.
 func power(x float64, n int) float64 {
 	p := 1.0
 	for range n {

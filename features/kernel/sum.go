@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Sum is the mean of its parts with these weights, Σ wᵢ kᵢ / Σ wᵢ. Each frequency is
-// one of a part, which is drawn with a probability in proportion to its weight.
+// Sum is the weighted mean of its parts, Σ wᵢ kᵢ / Σ wᵢ. Each frequency belongs to one part, which
+// is drawn with a probability in proportion to its weight.
 type Sum struct {
 	kernels parts
 	weights [maxParts]float64
 }
 
-// String returns the parts with a plus sign between them, and with their weights
-// and an asterisk before them unless all of those are 1.
+// String returns the parts with plus signs between them. Unless all weights are 1, each part
+// follows its weight and an asterisk.
 func (k Sum) String() string {
 	var terms []string
 	weighted := false
@@ -57,8 +57,8 @@ func (k Sum) total() float64 {
 	return sum
 }
 
-// shares gives n random features to the parts at steps of the golden ratio from a random
-// start, so that a block has nearly its share of each. It returns the part of each feature.
+// shares assigns n random features to the parts, and returns the part of each feature. It uses
+// steps of the golden ratio from a random start, so that each part has nearly its share of a block.
 func (k Sum) shares(n int, s *Source) []int {
 	at, total := s.Uint64(), k.total()
 	part := make([]int, n)

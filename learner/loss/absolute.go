@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Absolute is the loss max(0, |f-y| - Epsilon) of support vector regression
-// (Vapnik 1995). With Epsilon 0 its minimiser is the median.
+// Absolute is the loss max(0, |f-y| - Epsilon) of support vector regression (Vapnik 1995). If
+// Epsilon is 0, its minimiser is the median.
 type Absolute struct{ Epsilon float64 }
 
 func (a Absolute) Value(f []float64, y float64) float64 {

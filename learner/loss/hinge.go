@@ -2,9 +2,9 @@ package loss
 
 import "math"
 
-// Hinge is the loss max(0, 1-yf) of the support vector machine, y = ±1. Its
-// minimiser is the sign of the likelier class and knows no probability: what
-// Link makes of it is a score between 0 and 1 whose order is right.
+// Hinge is the loss max(0, 1-yf) of the support vector machine, y = ±1. Its minimiser is the sign
+// of the likelier class and contains no probability: Link returns scores between 0 and 1, of which
+// only the order has a meaning.
 type Hinge struct{}
 
 func (Hinge) Value(f []float64, y float64) float64 {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Huber is the loss (f-y)²/2 up to a residual of Delta and linear from there
-// on (Huber 1964): a label far off pulls no harder than one at that distance.
+// Huber is the loss (f-y)²/2 up to a residual of Delta and linear from there on (Huber 1964): a
+// label that is further away has no more influence than one at that distance.
 type Huber struct{ Delta float64 }
 
 func (h Huber) Value(f []float64, y float64) float64 {

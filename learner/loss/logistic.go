@@ -14,7 +14,7 @@ func (Logistic) Value(f []float64, y float64) float64 {
 	return Logistic{}.ValueExp(f, y, vec.Exp(-math.Abs(f[0])))
 }
 
-// ValueExp is Value, given what LinkExp returns.
+// ValueExp returns Value. e is the result of LinkExp.
 func (Logistic) ValueExp(f []float64, y, e float64) float64 {
 	u := f[0]
 	if y == 1 {
@@ -37,8 +37,8 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 		dst[i] = -math.Abs(u)
 	}
 	vec.Exps(dst, dst)
-	// squash without a branch, none of which could be predicted: the sign of f, which class
-	// 1 changes, selects the numerator.
+	// This is squash without a branch, which could not be predicted: the sign of f, inverted for
+	// class 1, selects the numerator.
 	one := math.Float64bits(1)
 	for i, t := range y {
 		flip := uint64(0)
@@ -47,7 +47,7 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 		}
 		for m := i * models; m < (i+1)*models; m++ {
 			e := dst[m]
-			negative := uint64(int64(math.Float64bits(f[m])^flip) >> 63) // all bits or none
+			negative := uint64(int64(math.Float64bits(f[m])^flip) >> 63) // all bits set, or none
 			numerator := one ^ (one^math.Float64bits(e))&negative
 			dst[m] = math.Float64frombits(math.Float64bits(math.Float64frombits(numerator)/(1+e)) | flip)
 		}
@@ -57,7 +57,7 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 // Link sets dst to the probabilities of both classes.
 func (l Logistic) Link(dst, f []float64) { l.LinkExp(dst, f) }
 
-// LinkExp is Link. It returns exp(-|f|).
+// LinkExp does the same as Link, and returns exp(-|f|).
 func (Logistic) LinkExp(dst, f []float64) float64 {
 	e := vec.Exp(-math.Abs(f[0]))
 	dst[0], dst[1] = squash(-f[0], e), squash(f[0], e)
@@ -81,11 +81,10 @@ func (Logistic) Conjugate(u []float64, y float64) float64 {
 	return float64(p*vec.Log(p)) + float64((1-p)*vec.Log1p(-p))
 }
 
-// Prox is Newton's method for the root of t + ys + r(sigmoid(t) + yu), where t is
-// the logarithm of the odds of p = -yβ, and y = ±1. The function increases with a
-// slope of 1 to 1 + r/4, and sigmoid is between 0 and 1, so that the root is in a
-// bracket of width r. Where a step leaves the bracket, or is longer than half the
-// step before it, bisection takes its place.
+// Prox uses Newton's method to find the root of t + ys + r(sigmoid(t) + yu), where t is the
+// logarithm of the odds of p = -yβ, and y = ±1. The slope of this function is between 1 and 1 +
+// r/4, and sigmoid is between 0 and 1, so that the root is in a bracket of width r. If a step
+// leaves the bracket, or is longer than half the step before it, a bisection replaces it.
 func (Logistic) Prox(u, s []float64, y, r float64) {
 	b := sign(u, 0, y)
 	c := float64(b*s[0]) + float64(r*(b*u[0]))
@@ -117,7 +116,7 @@ func (Logistic) Prox(u, s []float64, y, r float64) {
 	}
 }
 
-// DualStart is the probability 1/2: the conjugate's slope is infinite at 0.
+// DualStart starts at the probability 1/2, because the slope of the conjugate is infinite at 0.
 func (Logistic) DualStart(u []float64, y float64) { u[0] = -sign(u, 0, y) / 2 }
 
 func sigmoid(u float64) float64 { return squash(u, vec.Exp(-math.Abs(u))) }

@@ -1,9 +1,9 @@
-// Package loss has the losses that a learner can minimise: each with its
-// gradient, with the link from scores to predictions, and, where package refit
-// can minimise it too, with its conjugate and proximal map (Dual).
+// Package loss has the losses that a learner can minimise. Each has its gradient and the link from
+// scores to predictions. A loss that package refit can minimise as well also has its conjugate and
+// proximal map (Dual).
 //
-// A loss is a file and a row of All. The tests range over All, so that they
-// cover a new loss as it is.
+// A new loss needs one file and one row of All. The tests range over All, so that they cover it
+// without a change.
 package loss
 
 import (
@@ -15,12 +15,11 @@ import (
 // A Loss compares the scores f of a model with the target y of one example: the
 // index of a class for the losses of classification, a number for the others.
 type Loss interface {
-	// Value returns the loss. It is finite where the squares of f and y are, and
-	// never negative.
+	// Value returns the loss. It is never negative, and finite if the squares of f and y are.
 	Value(f []float64, y float64) float64
 
-	// Grad sets dst to the gradient of Value in f, or to a subgradient where
-	// there is none. They may be the same slice.
+	// Grad sets dst to the gradient of Value in f, or to a subgradient where there is no gradient.
+	// dst and f may be the same slice.
 	Grad(dst, f []float64, y float64)
 
 	// Link sets dst to the prediction: a probability for each class, or a
@@ -46,8 +45,7 @@ type Loss interface {
 type Curved interface {
 	Loss
 
-	// Curvature returns the second derivative at the score f, or a bound of it
-	// where f is large.
+	// Curvature returns the second derivative at the score f, or a bound of it if f is large.
 	Curvature(f []float64) float64
 }
 
@@ -60,21 +58,19 @@ type Curved interface {
 type Dual interface {
 	Loss
 
-	// Conjugate returns φ*(u), +Inf where it is not finite.
+	// Conjugate returns φ*(u), which may be +Inf.
 	Conjugate(u []float64, y float64) float64
 
-	// Prox sets u to the β that maximises ⟨s, β⟩ - φ*(β) - r/2 ‖β-u‖², for r ≥ 0
-	// and a u at which Conjugate is finite (Yu, Lin and Yang 2015, (15) and (41)).
-	// u and s must not overlap.
+	// Prox sets u to the β that maximises ⟨s, β⟩ - φ*(β) - r/2 ‖β-u‖², for r ≥ 0, if Conjugate is
+	// finite at u (Yu, Lin and Yang 2015, (15) and (41)). u and s must not overlap.
 	Prox(u, s []float64, y, r float64)
 
-	// DualStart sets u to where solvers start: Conjugate is finite there.
+	// DualStart sets u to the point where solvers start. Conjugate is finite there.
 	DualStart(u []float64, y float64)
 }
 
-// Grads sets dst to the gradients of l at the scores f, as Grad does, of several
-// models for each of the targets y: f is targets × models × scores. dst and f
-// must not overlap.
+// Grads sets dst to the gradients of l at the scores f of several models. For each gradient it does
+// the same as Grad. f is targets × models × scores, with the targets y. dst and f must not overlap.
 func Grads(l Loss, dst, f, y []float64, models int) {
 	if len(y) == 0 {
 		return
@@ -91,8 +87,8 @@ func Grads(l Loss, dst, f, y []float64, models int) {
 	}
 }
 
-// All has one row for each loss: an example of it where it has a parameter.
-// Parse, the promises of the tests and the documentation range over it.
+// All has one row for each loss. If the loss has a parameter, the row is an example. Parse, the
+// promises of the tests and the documentation range over it.
 var All = []Loss{
 	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, quantiles(0.1, 0.5, 0.9), Poisson{},
 	Logistic{}, Softmax{}, Hinge{}, SquaredHinge{}, SmoothedHinge{}, OneVsRest{},
@@ -100,14 +96,14 @@ var All = []Loss{
 
 // A parameter is the number after the colon of a loss's name.
 type parameter struct {
-	otherwise   float64 // where the name has no colon
+	otherwise   float64 // default, if the name has no colon
 	least, most float64
 	loss        func(value float64) Loss
 }
 
-// Parse reads the form that String writes. A parameter may be left out: huber
-// is huber:1, absolute is absolute:0 and quantile is quantile:0.5. Several levels of a
-// quantile, separated by commas, are Quantiles.
+// Parse reads the form that String writes. A parameter may be left out: huber is huber:1, absolute
+// is absolute:0 and quantile is quantile:0.5. Several levels of quantile, separated by commas, give
+// a Quantiles.
 func Parse(s string) (Loss, error) {
 	name, text, given := strings.Cut(s, ":")
 	if name == "quantile" && strings.Contains(text, ",") {

@@ -1,8 +1,8 @@
 package loss
 
-// The losses of margins (hinge, squared, smoothed, and least squares one against
-// the rest) compare a score with a sign: +1 for the class, -1 for any other. Two
-// classes have one score, for class 1. More have a score each, whose losses are
+// The losses of margins compare a score with a sign: +1 for the class, -1 for any other. They are
+// hinge, squared hinge, smoothed hinge, and one-vs-rest least squares. Two classes have one score,
+// which belongs to class 1. More classes have one score each, and the losses of these scores are
 // added (one against the rest).
 
 // sign returns the sign that score i is compared with.
@@ -23,10 +23,10 @@ func signs(classes int) int {
 	return 1
 }
 
-// nearest sets dst to the distribution nearest to (1+f)/2, which is what the
-// scores would be if they were right: the projection on the simplex (Michelot
-// 1986). The largest score gets the largest share, and alone if no other is
-// as large, which rounding each to [0, 1] would not promise.
+// nearest sets dst to the distribution nearest to (1+f)/2, which would be the distribution itself
+// if the scores were perfect: the projection on the simplex (Michelot 1986). The largest score gets
+// the largest share, and no other class gets as much unless its score is as large. Rounding each
+// number to [0, 1] would not guarantee that.
 func nearest(dst, f []float64) {
 	if len(f) == 1 {
 		u := max(-1, min(1, f[0]))
@@ -37,7 +37,7 @@ func nearest(dst, f []float64) {
 	for _, u := range f {
 		top = max(top, u)
 	}
-	// Only differences matter, and whatever is 1 or more below the top gets nothing.
+	// Only differences matter. A score that is 2 or more below the top gets nothing.
 	for i, u := range f {
 		dst[i] = max(u-top, -4) / 2
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// OneClass is the loss max(0, -f) of novelty detection (Schölkopf et al. 2001), for the
-// score f = ⟨w, φ(x)⟩ - ρ of a row that has no label: f is negative outside the boundary
-// of the support, and ρ moves so that a share Nu of the rows is there. It is not in All,
-// because it compares scores with nothing.
+// OneClass is the loss max(0, -f) of novelty detection (Schölkopf et al. 2001). The score of a row
+// is f = ⟨w, φ(x)⟩ - ρ, and rows have no labels. f is negative outside the boundary of the support,
+// and ρ moves so that a share Nu of the rows is outside. OneClass is not in All, because it does
+// not compare scores with a target.
 type OneClass struct{ Nu float64 }
 
-// The range of OneClass.Nu. From one half on most of the rows would be novel.
+// The range of OneClass.Nu. With more than one half, most rows would be novel.
 const (
 	MinNu = 1e-3
 	MaxNu = 0.5

@@ -1,8 +1,7 @@
 package loss
 
-// OneVsRest is the loss (f-y)²/2 of classes, y = ±1: least squares as a
-// classifier. Its minimiser is 2p-1, where p is the probability of the class,
-// and Link solves for p.
+// OneVsRest is the loss (f-y)²/2 for classes, y = ±1: least squares used as a classifier. Its
+// minimiser is 2p-1, where p is the probability of the class, and Link solves for p.
 type OneVsRest struct{}
 
 func (OneVsRest) Value(f []float64, y float64) float64 {

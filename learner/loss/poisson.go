@@ -6,10 +6,10 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Poisson is the loss of counts exp(f) - yf, with the constant that makes it 0
-// where exp(f) = y: half the deviance. f is the logarithm of the mean. A target
-// below 0 counts as 0. From poissonTop on the exponential goes along its
-// tangent, so that the loss is convex and finite everywhere.
+// Poisson is the loss exp(f) - yf for counts, with a constant added that makes it 0 where exp(f) =
+// y: half the deviance. f is the logarithm of the mean. A target below 0 counts as 0. Above
+// poissonTop the exponential is replaced by its tangent, so that the loss is convex and finite
+// everywhere.
 type Poisson struct{}
 
 const poissonTop = 20
@@ -34,8 +34,8 @@ func (Poisson) Link(dst, f []float64) {
 	dst[0] = vec.Exp(max(-poissonTop, min(poissonTop, f[0])))
 }
 
-// Curvature returns the second derivative at f, up to poissonTop. Steps have to be
-// chosen for it, because the scores of a model never come near the upper bound.
+// Curvature returns the second derivative at f, but no more than at poissonTop. Steps have to be
+// chosen by it, because the scores of a model never come near the point that determines Smoothness.
 func (Poisson) Curvature(f []float64) float64 { return vec.Exp(min(f[0], poissonTop)) }
 
 func (Poisson) Scores(int) int      { return 1 }

@@ -10,18 +10,18 @@ import (
 // MaxQuantiles is the maximum number of levels of Quantiles.
 const MaxQuantiles = 32
 
-// Quantiles is the sum of the losses Quantile of several levels τ, with one score for
-// each. Nothing keeps the minimisers for a row from crossing, so that its predictions are
-// the scores in increasing order, the rearrangement of Chernozhukov, Fernández-Val and
-// Galichon (2010, section 2.2): the predictions are never further from the true quantiles
-// than the scores (proposition 4 there). NewQuantiles returns one.
+// Quantiles is the sum of the losses Quantile for several levels τ, with one score for each level.
+// The minimisers for a row may cross. Its predictions are therefore the scores in increasing order,
+// the rearrangement of Chernozhukov, Fernández-Val and Galichon (2010, section 2.2): they are never
+// further from the true quantiles than the scores (proposition 4 there). NewQuantiles returns a
+// Quantiles.
 type Quantiles struct {
 	taus [MaxQuantiles]float64 // increasing; an array, so that losses compare with ==
 	n    int
 }
 
-// NewQuantiles returns the loss of these levels, which increase: from 2 to MaxQuantiles,
-// each from 0.001 to 0.999.
+// NewQuantiles returns the loss with these levels, which must increase: from 2 to MaxQuantiles of
+// them, each from 0.001 to 0.999.
 func NewQuantiles(taus ...float64) (Quantiles, error) {
 	q := Quantiles{n: len(taus)}
 	if len(taus) < 2 || len(taus) > MaxQuantiles {
@@ -37,7 +37,7 @@ func NewQuantiles(taus ...float64) (Quantiles, error) {
 	return q, nil
 }
 
-// quantiles is NewQuantiles for valid levels.
+// quantiles is NewQuantiles for levels that are known to be valid.
 func quantiles(taus ...float64) Quantiles {
 	q, err := NewQuantiles(taus...)
 	if err != nil {
@@ -58,7 +58,8 @@ func (q Quantiles) Each() []Loss {
 	return each
 }
 
-// Central returns the index of the level that is closest to 0.5, the lower of two.
+// Central returns the index of the level closest to 0.5. If two are equally close, it is the lower
+// one.
 func (q Quantiles) Central() int {
 	at := 0
 	for i, tau := range q.taus[:q.n] {

@@ -2,10 +2,10 @@ package loss
 
 import "math"
 
-// SmoothedHinge is the hinge with its corner rounded: 0 where yf ≥ 1, 1/2 - yf
-// where yf ≤ 0, (1-yf)²/2 between, y = ±1 (Shalev-Shwartz and Zhang 2013). Its
-// minimiser is 2 - 1/p for a probability p ≥ 1/2 of class 1 and the mirror
-// image of that for less, and Link solves for p where there are two classes.
+// SmoothedHinge is the hinge loss with its corner rounded: 0 where yf ≥ 1, 1/2 - yf where yf ≤ 0,
+// and (1-yf)²/2 in between, y = ±1 (Shalev-Shwartz and Zhang 2013). Its minimiser is 2 - 1/p for a
+// probability p ≥ 1/2 of class 1, and the mirror image of that for p < 1/2. If there are two
+// classes, Link solves for p.
 type SmoothedHinge struct{}
 
 func (SmoothedHinge) Value(f []float64, y float64) float64 {
@@ -47,7 +47,7 @@ func (SmoothedHinge) Smoothness() float64    { return 1 }
 func (SmoothedHinge) Classifies() bool       { return true }
 func (SmoothedHinge) String() string         { return "smoothed-hinge" }
 
-// Conjugate is, for each score, v + v²/2 of v = yu from -1 to 0 (Yu, Lin and Yang
+// Conjugate is the sum of v + v²/2 over the scores, where v = yu is from -1 to 0 (Yu, Lin and Yang
 // 2015, section 2).
 func (SmoothedHinge) Conjugate(u []float64, y float64) float64 {
 	sum := 0.0

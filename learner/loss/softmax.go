@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Softmax is the loss ln Σ exp(f) - f[y] of any number of classes.
+// Softmax is the loss ln Σ exp(f) - f[y] for any number of classes.
 type Softmax struct{}
 
 func (Softmax) Value(f []float64, y float64) float64 {
@@ -22,7 +22,7 @@ func (Softmax) Value(f []float64, y float64) float64 {
 	return top - f[int(y)] + vec.Log(sum)
 }
 
-// largest returns that of f, or a number beside a NaN.
+// largest returns the largest number in f. It ignores any NaN except f[0].
 func largest(f []float64) float64 {
 	top := f[0]
 	for _, u := range f {
@@ -33,11 +33,12 @@ func largest(f []float64) float64 {
 	return top
 }
 
-// expBatch is the number of classes whose exponentials are computed together, whole vectors.
+// expBatch is the number of classes whose exponentials are computed together, a multiple of the
+// length of a vector.
 const expBatch = 32
 
-// exps returns the exponentials of f - top, for at most expBatch numbers. They are in e, of
-// which it computes whole vectors.
+// exps returns the exponentials of f - top, for at most expBatch numbers. The result is a part of
+// e, in which whole vectors are overwritten.
 func exps(e *[expBatch]float64, f []float64, top float64) []float64 {
 	whole := (len(f) + 7) &^ 7
 	clear(e[len(f):whole])
@@ -74,12 +75,12 @@ func (Softmax) grads(dst, f, y []float64, models, k int) {
 	}
 }
 
-// Link sets dst to the probabilities. Unlike the links of the other losses it
-// works in place.
+// Link sets dst to the probabilities. Unlike the Link of other losses, it allows dst and f to be
+// the same slice.
 func (s Softmax) Link(dst, f []float64) { s.LinkSum(dst, f) }
 
-// LinkSum is Link. It returns two numbers that have Value in them: for each class y, Value is
-// top - f[y] + ln sum.
+// LinkSum does the same as Link. It returns two numbers from which Value follows: for each class y,
+// Value is top - f[y] + ln sum.
 func (Softmax) LinkSum(dst, f []float64) (top, sum float64) {
 	top = largest(f)
 	var e [expBatch]float64

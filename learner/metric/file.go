@@ -13,20 +13,21 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// File is the content of a metric file, as JSON. For inputs that are scaled first, (x-Center)∘Scale, the squared distance of x and y is (x-y)ᵀM(x-y)
-// with M = Shared, or for rows of a key that is in Own, M = Shared + Own[key].
+// File is the content of a metric file, which is JSON. Inputs are scaled first, to
+// (x-Center)∘Scale. The squared distance of x and y is then (x-y)ᵀM(x-y) with M = Shared. For rows
+// of a key that is in Own, M = Shared + Own[key].
 type File struct {
 	Columns []string           `json:"columns"`
 	Center  Numbers            `json:"center"`
 	Scale   Numbers            `json:"scale"`
 	Shared  Numbers            `json:"shared"` // columns × columns, row-major
-	Own     map[string]Numbers `json:"own"`    // likewise
+	Own     map[string]Numbers `json:"own"`    // columns × columns for each key, row-major
 }
 
-// Numbers are finite, as JSON has them: encoding/json alone takes null for 0.
+// Numbers are finite numbers. Unlike a []float64, they do not accept null as 0 in JSON.
 type Numbers []float64
 
-// UnmarshalJSON refuses null in place of a number.
+// UnmarshalJSON returns an error if a number is null.
 func (n *Numbers) UnmarshalJSON(b []byte) error {
 	var all []*float64
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -43,10 +44,12 @@ func (n *Numbers) UnmarshalJSON(b []byte) error {
 }
 
 const (
-	maxRootNumbers = 64 << 20 / 8 // numbers
-	minRootSquare  = 1e-9         // squared number in one of the roots, at least
-	maxEigenvalue  = 1e9          // eigenvalue of a metric
-	asymmetry      = 1e-9         // and how far below 0 an eigenvalue may be, both relative to the largest
+	maxRootNumbers = 64 << 20 / 8 // maximum number of elements of all matrices of a file
+	minRootSquare  = 1e-9         // at least one element of the roots must have a square of at least this
+	maxEigenvalue  = 1e9          // largest eigenvalue allowed
+	// asymmetry bounds the asymmetry of a matrix, and how far below 0 an eigenvalue may be. It is
+	// relative to the largest element or eigenvalue.
+	asymmetry = 1e-9
 )
 
 // Parse reads a File.
@@ -102,8 +105,8 @@ func Parse(text []byte) (*Metric, error) {
 	return m, nil
 }
 
-// rootOf returns the symmetric square root of a, n × n. Its errors follow the name of
-// the matrix.
+// rootOf returns the symmetric square root of a, n × n. Its error messages are phrased to follow
+// the name of the matrix.
 func rootOf(a []float64, n int) ([]float64, error) {
 	if len(a) != n*n {
 		return nil, fmt.Errorf("has %d numbers, want %d × %d", len(a), n, n)

@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Save puts m into the serving part of a State, if there is a metric.
+// Save adds m to the serving part of a State, unless m is nil.
 func (m *Metric) Save(a *state.Arrays) {
 	if m == nil {
 		return
@@ -26,7 +26,7 @@ func (m *Metric) Save(a *state.Arrays) {
 	state.Put(a, "given.sizes", 1, sizes)
 }
 
-// Load reads what Save wrote; nil if there is no metric.
+// Load reads what Save wrote. It returns nil if there is no metric.
 func Load(s *state.Reader) *Metric {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "given.hash" {
 		return nil

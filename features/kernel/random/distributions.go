@@ -6,11 +6,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// The distributions that kernels sample from are part of the format of Source:
-// they take words and normal numbers in a fixed order and compute with package
-// internal/vec and operations that IEEE 754 defines to the last bit.
+// The distributions that kernels sample from are part of the format of Source. They take words and
+// normal numbers in a fixed order, and compute with package internal/vec and with operations that
+// IEEE 754 defines to the last bit.
 
-// Cauchy returns a standard Cauchy number, tan(π(u-½)) of one uniform number.
+// Cauchy returns a standard Cauchy number, which is tan(π(u-½)) for a uniform number u.
 func (s *Source) Cauchy() float64 { return CauchyQuantile(s.Float64()) }
 
 // CauchyQuantile inverts the Cauchy distribution function.
@@ -22,9 +22,9 @@ func CauchyQuantile(u float64) float64 {
 	return cos / sin
 }
 
-// Gamma returns a number of the gamma distribution of this shape and of rate 1,
-// by rejection from a cubed normal number (Marsaglia and Tsang 2000). A shape
-// below 1 is raised by 1, and the result multiplied by a power of a uniform number.
+// Gamma returns a number of the gamma distribution with this shape and rate 1, by rejection from a
+// cubed normal number (Marsaglia and Tsang 2000). For a shape below 1, it uses the shape plus 1,
+// and multiplies the result by a power of a uniform number.
 func (s *Source) Gamma(shape float64) float64 {
 	factor := 1.0
 	if shape < 1 {
@@ -71,7 +71,7 @@ func NormalQuantile(u float64) float64 {
 	return math.Copysign(z, q)
 }
 
-// horner returns the polynomial of these coefficients, the highest first.
+// horner returns the value at x of the polynomial with these coefficients, the highest power first.
 func horner(x float64, coefficients ...float64) float64 {
 	p := 0.0
 	for _, c := range coefficients {
@@ -93,8 +93,8 @@ func SechQuantile(u float64) float64 {
 	return v
 }
 
-// Roots fills w with complex numbers of 1, i, -1 and -i: for each n of them, the real
-// parts and then the imaginary ones.
+// Roots fills w with vectors of n complex numbers, each 1, i, -1 or -i. Of each vector it writes
+// the real parts first, then the imaginary parts.
 func (s *Source) Roots(w []float32, n int) {
 	var word uint64
 	left := 0

@@ -1,4 +1,4 @@
-// Package random has the random numbers that frequencies are drawn from.
+// Package random has the random numbers from which kernels draw frequencies.
 package random
 
 import (
@@ -7,27 +7,27 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Source is a source of random numbers, the same ones on every machine. It has
-// two sequences, normal numbers and random words. Both are those of its seed and
-// index, and neither depends on how many of the other have been taken.
+// Source is a source of random numbers, which are the same on every machine. It has two sequences:
+// normal numbers and random words. Each is determined by the seed and the index, and does not
+// depend on how many numbers of the other have been taken.
 //
-// The sequences are a format: the frequencies of every stored model come from
-// them. Package internal/vec defines the normal numbers to the last bit; the
-// words are those of chacha8rand (C2SP).
+// The sequences are a format: the frequencies of every stored model come from them. Package
+// internal/vec defines the normal numbers to the last bit; the words are those of chacha8rand
+// (C2SP).
 //
-// As a rand.Source it serves math/rand/v2 and gonum, whose distributions may
-// change with their versions; a Kernel computes its own.
+// As a rand.Source it can be used with math/rand/v2 and gonum. Their distributions may change with
+// their versions, so that a Kernel computes its own.
 type Source struct {
 	seed, index uint64
 	normals     vec.Normals
 	words       rand.ChaCha8
-	seeded      bool // words
+	seeded      bool // the words have been seeded
 }
 
 var _ rand.Source = (*Source)(nil)
 
-// New returns the source of the frequencies of block index of a
-// features.Map with this seed.
+// New returns the source for the frequencies of a block, given its index and the seed of its
+// features.Map.
 func New(seed, index uint64) *Source {
 	s := new(Source)
 	s.Reset(seed, index)
@@ -51,9 +51,8 @@ func (s *Source) Uint64() uint64 {
 	return s.words.Uint64()
 }
 
-// Float64 returns a uniform number of the open interval (0, 1), from the next
-// word: an odd multiple of 2^-53, so that its logarithm and its quantile in any
-// distribution are finite.
+// Float64 returns a uniform number in the open interval (0, 1), from the next word. It is an odd
+// multiple of 2^-53, so that its logarithm and its quantile in any distribution are finite.
 func (s *Source) Float64() float64 { return float64((float64(s.Uint64()>>12) + 0.5) * 0x1p-52) }
 
 // FillUniform sets dst to the next numbers of Float64.
