@@ -1,9 +1,9 @@
-// Package divergence compares two samples of rows: the logarithm of the ratio of their
-// densities, the divergences that follow from it, a test whether they have one
-// distribution, and the columns in which they differ. A Monitor does so for a stream.
+// Package divergence compares two samples of rows. It estimates the logarithm of the ratio of their
+// densities and the divergences that follow from it, tests whether both samples have the same
+// distribution, and finds the columns in which they differ. A Monitor does this for a stream.
 //
-// Samples are rows × dim numbers in row-major order, NaN for a missing value. All results
-// are a function of the samples alone.
+// Samples are rows × dim numbers in row-major order, NaN for a missing value. All results are a
+// function of the samples alone.
 package divergence
 
 import (
@@ -19,31 +19,31 @@ import (
 
 // Estimate compares a sample p with a reference q.
 type Estimate struct {
-	KL       float64  // Kullback-Leibler divergence KL(p‖q) in nats, see KL
-	Direct   float64  // Pearson divergence of p from q, see Pearson
+	KL       float64  // Kullback-Leibler divergence KL(p‖q) in nats, see kl
+	Direct   float64  // Pearson divergence of p from q, see pearson
 	Relative float64  // Pearson divergence of p from 0.1·p + 0.9·q
-	P        float64  // of the hypothesis that p and q are one distribution, see Same
+	P        float64  // p-value of the hypothesis that p and q have the same distribution, see same
 	Columns  []Column // in their order
 }
 
-// Column is how much a column differs.
+// Column says how much a column differs.
 type Column struct {
 	Distance float64 // largest difference of the distribution functions (Kolmogorov, Smirnov)
-	P        float64 // of the hypothesis that there is none
+	P        float64 // p-value of the hypothesis that there is no difference
 }
 
 // MinRows is the least number of rows of a sample.
 const MinRows = 20
 
 const (
-	frequencies  = 32 // random features of the density ratio; a compromise with time, which grows with the cube
+	frequencies  = 32 // random features of the density ratio; a compromise with the time, which grows with its cube
 	seed         = 1
 	permutations = 199
 	relativeTo   = 0.1 // share of p in the denominator of Relative (Yamada et al. 2013)
 	clip         = 8   // standard deviations
 )
 
-// penalties are compared on held-out rows.
+// penalties are the values of λ that are compared on held-out rows.
 var penalties = []float64{1e-1, 1e-2, 1e-3, 1e-4}
 
 // Compare returns the estimates for the sample p and the reference q.
@@ -71,7 +71,7 @@ func Compare(p, q []float64, dim int) (Estimate, error) {
 	return e, nil
 }
 
-// table is rows of features: a constant, and cosines and sines of norm 1.
+// table holds the features of rows: a constant, and cosines and sines whose squares add up to 1.
 type table struct {
 	width int
 	z     []float64
@@ -97,7 +97,7 @@ func newTable(m features.Map, x []float32) table {
 func (t table) rows() int           { return len(t.z) / t.width }
 func (t table) row(i int) []float64 { return t.z[i*t.width : (i+1)*t.width] }
 
-// part returns every second row of t, from row first on.
+// part returns every second row of t, starting with row first.
 func (t table) part(first int) table {
 	s := table{width: t.width}
 	for i := first; i < t.rows(); i += 2 {

@@ -43,7 +43,7 @@ func (m *Monitor) takePanel(x []float64) {
 	m.takeColumns(x, sums[jointFeatures:])
 }
 
-// takeColumns adds the features of the columns to the sums. Those of a missing value are 0.
+// takeColumns adds the features of each column to the sums. The features of a missing value are 0.
 func (m *Monitor) takeColumns(x, sums []float64) {
 	const size = vec.Panel * vec.Lanes
 	s := &m.scratch
@@ -85,11 +85,11 @@ func (m *Monitor) takeColumns(x, sums []float64) {
 	}
 }
 
-// halfTurns makes a standardised value a phase, in half turns, of columnFrequency.
+// halfTurns multiplies a standardised value to give its phase at columnFrequency, in half turns.
 const halfTurns = float32(columnFrequency / 3.14159265358979323846)
 
-// columnRow returns the features of a value: a cosine and a sine, and those of three times
-// the frequency.
+// columnRow returns the features of a value: its cosine and sine, and the cosine and sine at three
+// times the frequency.
 func columnRow(cos, sin float64) [columnFeatures]float64 {
 	return [...]float64{
 		cos, sin,
@@ -100,8 +100,8 @@ func columnRow(cos, sin float64) [columnFeatures]float64 {
 
 func (m *Monitor) ignores(column int) bool { return m.ignored != nil && m.ignored[column] }
 
-// standardise sets dst to rows in standard deviations from the mean. Missing values and
-// ignored columns are at the mean.
+// standardise sets dst to the rows in standard deviations from the mean. Missing values and ignored
+// columns are set to the mean.
 func (m *Monitor) standardise(dst []float32, x []float64) {
 	for i := 0; i < len(x); i += m.dim {
 		m.scale.row(dst[i:i+m.dim], x[i:i+m.dim])

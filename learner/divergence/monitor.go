@@ -8,40 +8,41 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Monitor compares the most recent rows of a stream with a reference, which is its first
-// rows: one Shift for every 500 rows, or as many as configured. After an alarm the next
-// rows are the new reference. Its results depend on the rows and their order alone.
+// Monitor compares the most recent rows of a stream with a reference, which is its first rows. It
+// returns one Shift for every block of rows, 500 by default. After an alarm the next rows become
+// the new reference. Its results depend on the rows and their order alone.
 //
-// It compares the means of bounded features: of random features of all columns together,
-// and of cosines and sines of each column. If nothing changes, n times the squared distance
-// of two means is a weighted sum of χ² variables, whose weights are the eigenvalues of the
-// features' covariance C. It exceeds tr C + 2 √(x tr C²) + 2x λ with at most the
-// probability exp(-x), where λ is the largest of them (Laurent and Massart 2000, lemma 1).
-// That is the threshold, at an x for which there is one false alarm in 20,000 comparisons,
-// that is ten million rows, if the rows are independent. A column that has one value in all of
-// the reference may have others, which are rare: see unseen.
+// It compares the means of bounded features: random features of all columns together, and cosines
+// and sines of each column. If nothing changes, n times the squared distance of two means is a
+// weighted sum of χ² variables. The weights are the eigenvalues of the features' covariance C. With
+// λ the largest eigenvalue, the sum exceeds tr C + 2 √(x tr C²) + 2x λ with a probability of at
+// most exp(-x) (Laurent and Massart 2000, lemma 1). That is the threshold. x is such that, if the
+// rows are independent, there is one false alarm in 20,000 comparisons, which are ten million rows
+// in blocks of 500.
+//
+// A column that has only one value in the reference may have rare other values: see unseen.
 type Monitor struct {
 	dim  int
 	size int   // rows of a block
 	rows int64 // since the reference began
 
-	seen bool // thresholds are those of the values in the reference alone, however rare others are
+	seen bool // thresholds do not allow for rare values that are not in the reference
 
-	first   []float64 // raw rows until they determine the scale
+	first   []float64 // raw rows, until there are enough to determine the scale
 	ignored []bool    // columns that are not compared; nil for none
 
-	scale      scale   // of no columns until then
+	scale      scale   // empty until the first rows determine it
 	width      float64 // of the kernel
 	bank       *features.Bank
-	reference  []float64 // sums of the features, and then their means
-	products   []float64 // sums of the products of the features of a group, while the reference grows
-	block      []float64 // sums of the features
+	reference  []float64 // sums of the features while the reference grows, then their means
+	products   []float64 // for each group, sums of the products of its features; nil once the reference is complete
+	block      []float64 // sums of the features of the current block
 	thresholds []float64 // of each group
 
 	scratch monitorScratch
 }
 
-// monitorScratch is memory that calls reuse.
+// monitorScratch is memory that calls of Add reuse.
 type monitorScratch struct {
 	vec              vec.Scratch
 	standard, packed []float32
@@ -51,22 +52,22 @@ type monitorScratch struct {
 }
 
 const (
-	// BlockRows is the number of rows of which a Monitor compares the features with those
-	// of the reference, unless another is configured.
+	// BlockRows is the default number of rows in a block, whose features a Monitor compares with
+	// the features of the reference.
 	BlockRows = 500
 
-	// MinBlockRows and MaxBlockRows bound the rows that can be configured.
+	// MinBlockRows and MaxBlockRows bound the number of rows in a block that can be configured.
 	MinBlockRows = 250
 	MaxBlockRows = 100_000
 
-	monitorBlocks   = 4   // rows of the reference, in blocks
+	monitorBlocks   = 4   // size of the reference, in blocks
 	monitorScale    = 250 // rows that determine the scale and the width of the kernel
 	monitorFeatures = 32
 	monitorOdds     = 20_000 // comparisons for one false alarm
 )
 
-// Frequencies of a column's features, for standardised values: the first tells shifts,
-// the second, three times as high, what is narrower.
+// Frequencies of a column's features, for standardised values. The first detects shifts, the
+// second, three times as high, changes on a smaller scale.
 const (
 	columnFrequency = 0.5
 	columnFeatures  = 4 // cosines and sines of two frequencies
@@ -74,19 +75,19 @@ const (
 
 const jointFeatures = 2 * monitorFeatures
 
-// NewMonitor returns a Monitor of rows of dim values with blocks of that many rows, at
+// NewMonitor returns a Monitor of rows of dim values. rows is the number of rows in a block, at
 // least MinBlockRows.
 func NewMonitor(dim, rows int) *Monitor { return &Monitor{dim: dim, size: rows} }
 
-// Ignore excludes columns if they have a value in the first rows. Call it with the columns
-// that are to be ignored before Add while Starting.
+// Ignore excludes the given columns from the comparison, except for columns that have no value in
+// the first rows. Call it before Add while Starting is true.
 func (m *Monitor) Ignore(columns []bool) { m.ignored = columns }
 
-// Starting reports whether the rows so far do not determine the scale yet.
+// Starting reports whether there are still too few rows to determine the scale.
 func (m *Monitor) Starting() bool { return m.rows < monitorScale }
 
-// Add adds rows of dim values, NaN for a missing value. It stops at the end of a block:
-// it returns the number of rows that it took, and a Shift if they end a block after the
+// Add adds rows of dim values, NaN for a missing value. It stops at the end of a block, and returns
+// the number of rows that it took. The Shift is not nil if these rows complete a block after the
 // reference.
 func (m *Monitor) Add(x []float64) (rows int, s *Shift) {
 	n := int64(len(x) / m.dim)
@@ -112,7 +113,7 @@ func (m *Monitor) Add(x []float64) (rows int, s *Shift) {
 	return int(n), s
 }
 
-// begin sets what the first rows determine.
+// begin sets everything that the first rows determine.
 func (m *Monitor) begin() {
 	m.ignored = slices.Clone(m.ignored)
 	for j := range m.ignored {
@@ -131,7 +132,7 @@ func (m *Monitor) begin() {
 	m.block = make([]float64, m.features())
 }
 
-// resume computes what the state does not have.
+// resume computes the fields that are not in the saved state.
 func (m *Monitor) resume() {
 	m.bank = features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: m.width}, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
 	m.bank.Grow(1)
@@ -142,8 +143,9 @@ func (m *Monitor) moments() int {
 	return jointFeatures*jointFeatures + columnFeatures*columnFeatures*m.dim
 }
 
-// groups calls f with the features of the groups, all columns together first, and with
-// the products of their features. A group has width features from at on.
+// groups calls f for each group of features, with the products of its features: first the group of
+// all columns together, then one group for each column. A group has width features, starting at
+// index at.
 func (m *Monitor) groups(f func(i, at, width int, products []float64)) {
 	at, p := 0, m.products
 	for i := range m.dim + 1 {

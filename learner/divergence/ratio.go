@@ -6,13 +6,14 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// kl returns an estimate of KL(p‖q) from a logarithm f of the density ratio p/q, that
-// solves (Nguyen, Wainwright and Jordan 2008; Dai et al. 2014, section 3)
+// kl returns an estimate of KL(p‖q) from a logarithm f of the density ratio p/q that solves
+// (Nguyen, Wainwright and Jordan 2008; Dai et al. 2014, section 3)
 //
 //	min over f of  E_q exp f - E_p f + λ/2 ‖f‖².
 //
-// f is of one half of the rows and λ the best for the other; the estimate is the lower
-// bound E_p f - ln E_q exp f of Donsker and Varadhan (1975) there, in the mean of both ways.
+// f is fitted on one half of the rows. On the other half, the estimate is the lower bound E_p f -
+// ln E_q exp f of Donsker and Varadhan (1975). The result is the mean over both assignments of the
+// halves, for the λ with the largest mean.
 func kl(p, q table) float64 {
 	best := 0.0
 	for _, penalty := range penalties {
@@ -28,7 +29,7 @@ func kl(p, q table) float64 {
 
 const (
 	newtonSteps = 30
-	maxLogRatio = 30 // beyond it the exponential of a score is not computed
+	maxLogRatio = 30 // larger scores are bounded by it before their exponential is computed
 )
 
 // logRatio returns the coefficients of f, by Newton's method with halved steps. The
@@ -90,14 +91,14 @@ func donskerVaradhan(w []float64, p, q table) float64 {
 	return vec.Dot(w, p.mean()) - vec.Log(sum/float64(q.rows()))
 }
 
-// pearson returns an estimate of the Pearson divergence ½ E_m (p/m - 1)², m = αp + (1-α)q,
-// from the ratio r = p/m itself, that solves
+// pearson returns an estimate of the Pearson divergence ½ E_m (p/m - 1)², m = αp + (1-α)q, from an
+// estimate of the ratio r = p/m itself that solves
 //
 //	min over r of  ½ E_m r² - E_p r + λ/2 ‖r‖²
 //
-// in closed form: α = 0 is the direct form of Kanamori, Hido and Sugiyama (2009), and α > 0
-// the relative one of Yamada et al. (2013), in which r is at most 1/α. Halves and λ are as
-// for kl; the estimate is E_p r - ½ E_m r² - ½.
+// in closed form. α = 0 is the direct form of Kanamori, Hido and Sugiyama (2009), and α > 0 the
+// relative form of Yamada et al. (2013), in which r is at most 1/α. The rows are halved and λ is
+// chosen as in kl; the estimate is E_p r - ½ E_m r² - ½.
 func pearson(p, q table, alpha float64) float64 {
 	best := 0.0
 	for _, penalty := range penalties {
@@ -139,7 +140,7 @@ func ratio(p, q table, alpha, penalty float64) []float64 {
 	return w
 }
 
-// medianDistance returns the median distance of some rows, at least a millionth.
+// medianDistance returns the median distance between some of the rows, at least a millionth.
 func medianDistance(x []float32, dim int) float64 {
 	const most = 256
 	n := len(x) / dim

@@ -58,16 +58,17 @@ func (m *Monitor) compare() *Shift {
 	return s
 }
 
-// unseen returns the least quantile of features of n rows, for values that none of them has. With a
-// probability of exp(-x) or more, these have a share of up to x/n of all rows. A cosine and a sine
-// are at most 2 from others, and so the covariance has the trace, and the only eigenvalue,
-// 2 × width × x/n.
+// unseen returns a lower bound of quantile that allows for values that occur in none of n rows.
+// With a probability of exp(-x) or more, such values can have a share of up to x/n of all rows. A
+// cosine and a sine differ by at most 2 from those of another value, so that the covariance has one
+// eigenvalue, and a trace, of up to 2 × width × x/n.
 func unseen(width int, n, x float64) float64 {
 	return float64(2*width) * (x / n) * (1 + float64(2*math.Sqrt(x)) + 2*x)
 }
 
-// quantile returns tr C + 2 √(x tr C²) + 2x λ for the covariance C of n rows of features
-// with a mean and sums of products, of which it takes the lower triangle and the memory.
+// quantile returns tr C + 2 √(x tr C²) + 2x λ for the covariance C of the features of n rows. mean
+// is their mean, and the lower triangle of products has the sums of their products. quantile
+// overwrites products.
 func quantile(mean, products []float64, n, x float64) float64 {
 	width := len(mean)
 	trace, squares := 0.0, 0.0

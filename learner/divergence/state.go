@@ -28,7 +28,8 @@ func (m *Monitor) Save(a *state.Arrays) {
 	state.Put(a, "monitor.thresholds", 1, m.thresholds)
 }
 
-// Load reads what Save wrote into a Monitor without rows, after at most that many rows.
+// Load reads what Save wrote into a Monitor without rows. It fails if the saved Monitor has seen
+// more than most rows.
 func (m *Monitor) Load(s *state.Reader, most int64) {
 	rows := state.Take[int64](s, "monitor.rows", 1, 1)
 	ignored := state.Take[byte](s, "monitor.ignored", state.AnySize, 1)

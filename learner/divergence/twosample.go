@@ -8,9 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// same returns the probability that samples of one distribution differ as much as p and q
-// do in the mean of their features, which is the maximum mean discrepancy of Gretton et
-// al. (2012). It is that of 199 random permutations of the rows, so at least 1/200.
+// same returns the probability that two samples of one distribution differ at least as much as p
+// and q in the mean of their features. This difference is the maximum mean discrepancy of Gretton
+// et al. (2012). The probability is estimated with 199 random permutations of the rows, so that it
+// is at least 1/200.
 func same(p, q table) float64 {
 	n := p.rows()
 	all := table{p.width, slices.Concat(p.z, q.z)}
@@ -85,8 +86,8 @@ func median(x []float64) float64 {
 // scale standardises columns.
 type scale struct{ center, factor []float64 }
 
-// newScale returns the scale of the columns of x. Constant columns keep their values
-// apart from others by the size of those.
+// newScale returns the scale of the columns of x. A constant column is divided by its magnitude, so
+// that other values of it remain distinguishable.
 func newScale(x []float64, dim int) scale {
 	s := scale{make([]float64, dim), make([]float64, dim)}
 	for j := range dim {
@@ -108,10 +109,10 @@ func newScale(x []float64, dim int) scale {
 	return s
 }
 
-// bounded returns v where its square is finite, even a sum of them.
+// bounded returns v, limited so that sums of its square are finite.
 func bounded(v float64) float64 { return max(-1e140, min(1e140, v)) }
 
-// apply returns x standardised. A missing value is at the mean.
+// apply returns x standardised. Missing values are set to the mean.
 func (s scale) apply(x []float64) []float32 {
 	out := make([]float32, len(x))
 	for i := 0; i < len(x); i += len(s.center) {
@@ -120,7 +121,7 @@ func (s scale) apply(x []float64) []float32 {
 	return out
 }
 
-// row is apply for a row.
+// row is apply for a single row.
 func (s scale) row(dst []float32, x []float64) {
 	for j, v := range x {
 		dst[j] = 0

@@ -8,13 +8,15 @@ import (
 
 // Found is what a Watch has found. Distances are divided by the threshold of an alarm.
 type Found struct {
-	Rows     int64   `json:"rows"`        // labelled or not, so far
-	Compared int64   `json:"comparisons"` // of a block with its reference
-	Distance float64 `json:"distance"`    // of the last one
+	Rows     int64   `json:"rows"`        // labelled or not, rows so far
+	Compared int64   `json:"comparisons"` // comparisons of a block with the reference
+	Distance float64 `json:"distance"`    // of the last comparison
 	Alarms   int64   `json:"alarms"`
 	AlarmAt  int64   `json:"last_alarm"` // row of the last alarm; 0 without one
-	Height   float64 `json:"height"`     // its distance
-	Moved    []int   `json:"-"`          // columns whose distance was above the threshold then, the largest first; none if only their dependence has changed; at most 20
+	Height   float64 `json:"height"`     // distance of the last alarm
+	// the columns whose distance was above the threshold at the last alarm, the largest distance
+	// first, at most 20; none if only the dependence of the columns has changed
+	Moved []int `json:"-"`
 }
 
 // mostMoved bounds Found.Moved.
@@ -28,8 +30,8 @@ type Watch struct {
 	found   Found
 }
 
-// NewWatch returns a Watch that compares blocks of that many rows. With seen, as in models before
-// the thirteenth version of the warm-up, a value that is in no row of the reference is an alarm.
+// NewWatch returns a Watch that compares blocks of that many rows. If seen, any value that is in no
+// row of the reference causes an alarm, as in models before the thirteenth version of the warm-up.
 func NewWatch(rows int, seen bool) *Watch { return &Watch{rows: rows, seen: seen} }
 
 func (w *Watch) begin(dim int) {
@@ -40,8 +42,8 @@ func (w *Watch) begin(dim int) {
 // Found returns what w has found.
 func (w *Watch) Found() Found { return w.found }
 
-// Add takes rows x of dim values into account. ignored are the columns that are not compared,
-// nil if all are; it counts where a reference begins.
+// Add takes rows x of dim values into account. ignored marks the columns that are not compared; nil
+// if all are compared. It has an effect only on the first rows of a reference.
 func (w *Watch) Add(x []float64, dim int, ignored []bool) {
 	if w.monitor == nil {
 		w.begin(dim)
@@ -85,7 +87,7 @@ func (w *Watch) Save(a *state.Arrays) {
 	}
 }
 
-// Load reads what Save wrote, of rows of dim values, into a Watch without rows.
+// Load reads what Save wrote for rows of dim values into a Watch without rows.
 func (w *Watch) Load(s *state.Reader, dim int) {
 	w.found = takeFound(s, dim)
 	if w.found.Rows == 0 || s.Err != nil {
@@ -114,8 +116,8 @@ func takeFound(s *state.Reader, dim int) (f Found) {
 	return f
 }
 
-// Saved returns what a Watch had found by the state of a learner, from its part for resuming,
-// and nil if the learner had none.
+// Saved returns what a Watch had found when the state of its learner was saved, from the part of
+// the state that is needed for resuming. It returns nil if the learner had no Watch.
 func Saved(resuming []state.Array) (*Found, error) {
 	for i, a := range resuming {
 		if a.Name == "monitor.found" {

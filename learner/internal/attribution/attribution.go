@@ -1,12 +1,11 @@
-// Package attribution divides the difference between a score at a row and at the centre
-// of all rows among the columns.
+// Package attribution divides the difference between a score at a row and at the centre of all rows
+// among the columns.
 //
-// The parts are integrated gradients along the straight line from the centre, which is 0,
-// to the row (Sundararajan, Taly and Yan 2017, equation 1): the part of a column is the
-// integral of its partial derivative along the line, times its value. For random features
-// the integral has a closed form, and for trees the derivative is a jump at each split
-// that the line crosses. So nothing is approximated, and the parts add up to the
-// difference but for rounding.
+// The parts are integrated gradients along the straight line from the centre, which is 0, to the
+// row (Sundararajan, Taly and Yan 2017, equation 1): the part of a column is its value times the
+// integral of the partial derivative along the line. For random features the integral has a closed
+// form. For trees the derivative is a jump at each split that the line crosses. So nothing is
+// approximated, and the parts add up to the difference except for rounding.
 package attribution
 
 import (
@@ -17,16 +16,16 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Waves has random features that are cosines and sines.
+// Waves attributes scores of random features, which are cosines and sines.
 type Waves struct {
-	frequencies, columns []float64 // features × columns, and the other way round
+	frequencies, columns []float64 // features × columns, and columns × features
 	coef                 []float32
 
 	angles, slopes, sums []float64 // scratch: of each feature; scores × features; of each column
 }
 
-// Set sets the features: each has a frequency, d numbers, and in coef, which f keeps, two rows of
-// scores: the coefficients of its cosine and its sine.
+// Set sets the features. Each has a frequency of d numbers, and two rows of scores in coef: the
+// coefficients of its cosine and of its sine. Waves keeps coef.
 func (f *Waves) Set(frequencies []float32, d int, coef []float32) {
 	f.frequencies, f.coef = f.frequencies[:0], coef
 	f.columns = slices.Grow(f.columns[:0], len(frequencies))[:len(frequencies)]
@@ -37,7 +36,7 @@ func (f *Waves) Set(frequencies []float32, d int, coef []float32) {
 	}
 }
 
-// AddBase adds their scores at the centre to base.
+// AddBase adds the scores of the features at the centre to base.
 func (f *Waves) AddBase(base []float64) {
 	k := len(base)
 	for i := 0; i < len(f.coef); i += 2 * k {
@@ -48,7 +47,7 @@ func (f *Waves) AddBase(base []float64) {
 }
 
 // AddSlopes adds the mean slopes of the scores between the centre and a row x to slopes, scores ×
-// columns: times x, they are the parts.
+// columns. The parts are these slopes times x.
 func (f *Waves) AddSlopes(slopes, x []float64) {
 	d := len(x)
 	n, k := len(f.frequencies)/d, len(slopes)/d
@@ -71,7 +70,8 @@ func (f *Waves) AddSlopes(slopes, x []float64) {
 // chords returns the mean slopes of the cosine and the sine between 0 and an angle:
 // (cos t - 1)/t and sin(t)/t.
 func chords(t float64) (c, s float64) {
-	const small = 1e-4 // below which the next terms of the series, t³/24 and t⁴/120, are less than the rounding
+	// below small, the next terms of the series, t³/24 and t⁴/120, are less than the rounding error
+	const small = 1e-4
 	if math.Abs(t) < small {
 		return -t / 2, 1 - float64(t*t)/6
 	}
@@ -80,8 +80,8 @@ func chords(t float64) (c, s float64) {
 	return -2 * float64(half*half) / t, sin / t
 }
 
-// Linear adds the parts of a linear function: coef has scores × (columns + 1), the last of
-// each score is the intercept.
+// Linear adds the parts of a linear function. coef is scores × (columns + 1); the last number of
+// each row is the intercept.
 func Linear(parts, base []float64, x, coef []float32) {
 	k, n := len(base), len(x)+1
 	for m := range base {
@@ -93,7 +93,7 @@ func Linear(parts, base []float64, x, coef []float32) {
 	}
 }
 
-// Leaves adds the parts of trees: coef has a row of scores for each leaf.
+// Leaves adds the parts of trees. coef has a row of scores for each leaf.
 func Leaves(parts, base []float64, f *forest.Forest, x, coef []float32) {
 	k := len(base)
 	f.Line(x, func(column, from, to int) {

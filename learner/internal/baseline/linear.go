@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// maxRidgeInputs is the number of inputs above which AdaGrad replaces the normal
-	// equations, whose time for each row grows with its square.
+	// maxRidgeInputs is the number of inputs above which AdaGrad replaces the normal equations,
+	// because their time for each row grows with the square of the inputs.
 	maxRidgeInputs = 256
 
-	// ridgePenalty is that on each squared coefficient, as a multiple of the squared
-	// error of one row: it is small beside that of the first mini-batch.
+	// ridgePenalty is the penalty on each squared coefficient, as a multiple of the squared error
+	// of one row: it is small compared with the error of the first mini-batch.
 	ridgePenalty = 1
 
 	// adagradRate is the step size. Chosen by trial, see docs/constants.md.
 	adagradRate = 0.02
 )
 
-// Linear is the baseline for a kernel machine: least squares on the scaled inputs and
-// an intercept, one-vs-rest with targets ±1 for classes. It is the exact ridge
-// solution, by its normal equations, of all rows up to a mini-batch among the last
-// twentieth of them; above maxRidgeInputs it is AdaGrad (Duchi, Hazan and Singer
-// 2011), row by row.
+// Linear is the baseline for a kernel machine: least squares on the scaled inputs and an intercept.
+// For classes it is one-vs-rest, with targets ±1. Up to maxRidgeInputs inputs it is the exact ridge
+// solution, by the normal equations. They are solved again whenever the rows have grown by a
+// twentieth, so that the solution lags behind by at most that. With more inputs it is AdaGrad
+// (Duchi, Hazan and Singer 2011), row by row.
 type Linear struct {
 	dim, Targets  int
-	columnFactors []float64 // roots of the column weights, which the penalty does not count
+	columnFactors []float64 // square roots of the column weights; the penalty is on the coefficients without them
 	w             []float64 // scores × (dim+1); the last of a row is the intercept
 
-	Rows, Solved float64   // rows learned, and learned when w was solved for
+	Rows, Solved float64   // rows learned so far, and rows learned when w was last solved for
 	gram         []float64 // lower triangle of (dim+1)², row by row
 	moment       []float64 // scores × (dim+1)
 	squares      []float64 // of AdaGrad's gradients, scores × (dim+1)
@@ -76,7 +76,7 @@ func (l *Linear) Predict(f []float64, x []float32) {
 // Ready reports whether l has learned a mini-batch.
 func (l *Linear) Ready() bool { return l.Solved > 0 }
 
-// Add learns one row; targets has one for each score.
+// Add learns one row. targets has one number for each score.
 func (l *Linear) Add(x []float32, targets []float64, weight float64) {
 	l.Rows++
 	if weight == 0 {
@@ -113,7 +113,7 @@ func (l *Linear) descend(x []float32, targets []float64, weight float64) {
 	}
 }
 
-// End ends a mini-batch. It solves the equations again if they have grown by
+// End ends a mini-batch. It solves the equations again if their rows have grown by
 // leastsquares.Growth.
 func (l *Linear) End() {
 	if l.squares != nil {
@@ -132,8 +132,8 @@ func (l *Linear) End() {
 	l.Solved = l.Rows
 }
 
-// factorise sets factor to the Cholesky factor of gram with the penalty on its
-// diagonal, except for the intercept. It returns false if there is none.
+// factorise sets factor to the Cholesky factor of gram with the penalty added to its diagonal,
+// except for the intercept. It returns false if there is no factor.
 func (l *Linear) factorise() bool {
 	n, at := l.dim+1, 0
 	for i := range n {
@@ -146,7 +146,7 @@ func (l *Linear) factorise() bool {
 	return vec.Cholesky(l.factor, n)
 }
 
-// Merge adds what o has learned since base, unless they are AdaGrad.
+// Merge adds what o has learned since base. It does nothing for AdaGrad.
 func (l *Linear) Merge(o, base *Linear) {
 	if l.squares != nil {
 		return
@@ -159,13 +159,13 @@ func (l *Linear) Merge(o, base *Linear) {
 	l.End()
 }
 
-// equations returns those of l, which share its memory.
+// equations returns the normal equations of l, which share its memory.
 func (l *Linear) equations() leastsquares.Equations {
 	return leastsquares.Equations{N: l.dim + 1, Targets: l.Targets, Gram: l.gram, Moment: l.moment, Rows: l.Rows}
 }
 
-// Widen adds the score of a class that is in no row so far: in each its target is -1.
-// The single score of two classes becomes one for each.
+// Widen adds the score of a class that has not occurred so far: its target is -1 in every row. The
+// single score of two classes becomes one score for each class.
 func (l *Linear) Widen(scores int) {
 	if scores == l.Targets {
 		return
@@ -208,8 +208,8 @@ func (l *Linear) Widen(scores int) {
 	l.scratch()
 }
 
-// Save writes l, which is the zero value before the first fit. Its numbers of rows are
-// in an array of the Learner. The names of the arrays are part of the snapshot format.
+// Save writes l, which is the zero value before the first fit. The Learner saves its numbers of
+// rows in another array. The names of the arrays are part of the snapshot format.
 func (l *Linear) Save(a *state.Arrays, dim int) {
 	state.Put(a, "linear.w", dim+1, l.w)
 	state.Put(a, "linear.gram", 1, l.gram)

@@ -5,8 +5,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Error returns the error of a baseline that predicts the class, or the value of target
-// j, for a row of label y.
+// Error returns the error of a baseline for a row with label y. The baseline has predicted the
+// class, or for a regression the value of target j.
 func Error(h *target.Head, y target.Label, j, class int, value float64) float64 {
 	if h.Task == target.Regression {
 		d := target.Bounded(value) - target.Bounded(y.At(j))
@@ -18,8 +18,7 @@ func Error(h *target.Head, y target.Label, j, class int, value float64) float64 
 	return 1
 }
 
-// Prediction returns the prediction of a Linear for its scores f: a class, or the value of
-// target j.
+// Prediction returns what a Linear with the scores f predicts: a class, or the value of target j.
 func Prediction(h *target.Head, f []float64, j int) (class int, value float64) {
 	switch {
 	case h.Task == target.Regression:

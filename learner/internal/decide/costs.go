@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// Costs are what wrong predictions of classes cost, by the names of the classes. A cost
-// that is not given is 1, and a right prediction costs nothing.
+// Costs are the costs of wrong predictions, by the names of the classes. A cost that is not given
+// is 1, and a correct prediction costs nothing.
 type Costs struct {
 	text    string
 	entries []entry
 }
 
-// entry is the cost of predicting a class, or any if it is empty, where another is true.
+// entry is the cost of predicting a class for a row of another class. An empty predicted stands for
+// any wrong class.
 type entry struct {
 	class, predicted string
 	cost             float64
@@ -28,8 +29,9 @@ const (
 	maxCost  = 1e9
 )
 
-// ParseCosts reads the JSON object {"fraud": 50} with the cost of each wrong prediction for
-// a row of the class, or {"fraud": {"ok": 50}} with that of a certain one, or both.
+// ParseCosts reads a JSON object of costs. {"fraud": 50} sets the cost of any wrong prediction for
+// a row of class fraud. {"fraud": {"ok": 50}} sets the cost of predicting ok for it. Both forms can
+// be combined.
 func ParseCosts(text string) (*Costs, error) {
 	c := &Costs{text: text}
 	d := json.NewDecoder(strings.NewReader(text))
@@ -48,7 +50,7 @@ func ParseCosts(text string) (*Costs, error) {
 	return c, nil
 }
 
-// object reads the costs of rows of a class, or of all classes if it is empty.
+// object reads the costs of rows of a class, or of all classes if class is empty.
 func (c *Costs) object(d *json.Decoder, class string) error {
 	if t, err := d.Token(); err != nil {
 		return err
@@ -93,7 +95,7 @@ func (c *Costs) object(d *json.Decoder, class string) error {
 	return err
 }
 
-// Names returns the names of the classes that c names.
+// Names returns the names of the classes that occur in c, sorted.
 func (c *Costs) Names() (names []string) {
 	for _, e := range c.entries {
 		names = append(names, e.class)
@@ -105,13 +107,13 @@ func (c *Costs) Names() (names []string) {
 	return slices.Compact(names)
 }
 
-// priced are the costs of classes by their indices.
+// priced holds the costs of classes by their indices.
 type priced struct {
-	weights []float64 // of each class: the cost of a wrong prediction
+	weights []float64 // of each class: the cost of any wrong prediction
 	pairs   []pair
 }
 
-// pair is what predicting a class costs more than the weight of the true one.
+// pair is the cost of predicting one class for another, less the weight of the true class.
 type pair struct {
 	class, predicted int
 	more             float64
@@ -137,8 +139,8 @@ func (c *Costs) of(classes []string) *priced {
 	return p
 }
 
-// Cost returns what it costs to predict a class for a row of another, by the costs of r, or
-// 1 without costs.
+// Cost returns the cost of predicting a class for a row of another class, by the costs of r.
+// Without costs it is 1.
 func (r Rule) Cost(class, predicted int) float64 {
 	if class == predicted {
 		return 0
@@ -158,12 +160,12 @@ func (r Rule) Cost(class, predicted int) float64 {
 	return cost
 }
 
-// class returns the class with the least expected cost for the probabilities probs, and of
-// several the most probable one.
+// class returns the class with the least expected cost, given the probabilities probs. If several
+// classes have the least cost, it returns the most probable of them.
 func (c *priced) class(probs []float64) int {
 	best, least := 0, 0.0
 	for j, p := range probs {
-		cost := 0.0 // less what predicting none of the classes costs
+		cost := 0.0 // relative to the cost of predicting none of the classes
 		if j < len(c.weights) {
 			cost = -float64(p * c.weights[j])
 		}

@@ -1,5 +1,5 @@
-// Package decide decides for a class: at a learned probability for the rarer of two, or for
-// the one with the least expected cost.
+// Package decide chooses the predicted class from the probabilities: either by a learned threshold
+// for the rarer of two classes, or by the least expected cost.
 package decide
 
 import (
@@ -8,9 +8,9 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Rule decides for a class. The zero value decides for the most probable one. Others decide
-// for class 1 of two classes from the odds of a bucket on, or, once Of has told the names of
-// the classes, for the class with the least expected cost.
+// Rule chooses a class. The zero value chooses the most probable class. A Rule with a threshold
+// chooses class 1 of two classes if its odds are in a certain bucket or above. A Rule with costs
+// chooses the class with the least expected cost, once Of has supplied the names of the classes.
 type Rule struct {
 	bucket int
 	costs  *Costs
@@ -28,11 +28,11 @@ func (r Rule) Of(classes []string) Rule {
 	return r
 }
 
-// Named reports whether the Rule depends on the names of the classes, so that it decides by
-// the costs only if it comes from Of.
+// Named reports whether the Rule depends on the names of the classes. If so, only a Rule that Of
+// has returned decides by the costs.
 func (r Rule) Named() bool { return r.costs != nil }
 
-// Is reports whether r is a Rule for the costs of o, or for none if o is nil.
+// Is reports whether r and o have the same costs. A nil o stands for no costs.
 func (r Rule) Is(o *Rule) bool {
 	if o == nil || r.costs == nil {
 		return o == nil && r.costs == nil
@@ -40,7 +40,7 @@ func (r Rule) Is(o *Rule) bool {
 	return r.costs.text == o.costs.text
 }
 
-// Class returns the class for the probabilities p.
+// Class returns the class that r chooses for the probabilities p.
 func (r Rule) Class(p []float64) int {
 	if r.priced != nil && len(p) > 0 {
 		return r.priced.class(p)
@@ -63,7 +63,7 @@ func (r Rule) Save(a *state.Arrays) {
 	state.Put(a, "decision", 1, []int64{int64(r.bucket)})
 }
 
-// LoadRule reads what Save wrote. It returns nil if the next array is another one.
+// LoadRule reads what Save wrote. It returns nil if the next array is not one that Save writes.
 func LoadRule(s *state.Reader) *Rule {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "decision" && s.In[0].Name != "costs" {
 		return nil
@@ -89,21 +89,21 @@ const (
 	// Chosen by trial (docs/imbalance.md).
 	window = 12000
 
-	// least is the weight of the rows that each class needs before Rule decides by them. With
-	// less than few, Rule may find at most as many rows as the class has: a model that knows
-	// little finds too many by a threshold that is too low soon after. Chosen by trial
-	// (docs/imbalance.md).
+	// least is the weight of the rows that each class needs before F1 learns a threshold. While the
+	// rarer class has less than few, a Rule may find at most as many rows as the class has. Without
+	// this limit, a model that knows little soon finds too many rows, because its threshold is too
+	// low. Chosen by trial (docs/imbalance.md).
 	least = 10
 	few   = 40
 
 	forgotten = 1e-12
 )
 
-// F1 learns the Rule that maximises the F1 of the rarer class over recent predictions,
-// weighted by age. The predictions must be those before their rows were learned.
+// F1 learns the Rule that maximises the F1 score of the rarer class over recent predictions,
+// weighted by age. The predictions must be those made before their rows were learned.
 type F1 struct {
 	Rule   Rule
-	counts [2][]float64 // rows of the class by bucket of the odds of class 1
+	counts [2][]float64 // of each class: weight of its rows, by bucket of the odds of class 1
 }
 
 // NewF1 returns an F1 without rows.
@@ -111,15 +111,15 @@ func NewF1() *F1 {
 	return &F1{counts: [2][]float64{make([]float64, ranking.Buckets), make([]float64, ranking.Buckets)}}
 }
 
-// Add adds a row: the probabilities of its classes, its class and its weight. Rows without
-// two classes are ignored.
+// Add adds a row: the probabilities of its classes, its class and its weight. It ignores rows
+// unless there are two classes.
 func (f *F1) Add(p []float64, class int, weight float64) {
 	if len(p) == 2 && class < 2 {
 		f.counts[class][ranking.Bucket(p[1]/p[0])] += weight
 	}
 }
 
-// Step sets Rule from the rows so far, and then ages them by a number of rows.
+// Step sets Rule from the rows so far, and then ages these rows by that many rows.
 func (f *F1) Step(rows int) {
 	f.Rule = f.smoothed()
 	keep := 1 - min(1, float64(rows)/window)
@@ -132,8 +132,8 @@ func (f *F1) Step(rows int) {
 	}
 }
 
-// best returns the best Rule for the counts: class 1 from a bucket on, or class 0 below it;
-// the rarer class and its weight; and the F1.
+// best returns the best Rule for the counts: class 1 from a bucket upwards, or class 0 below it. It
+// also returns the rarer class, its weight, and the F1 score of the Rule.
 func (f *F1) best() (r Rule, rare int, weight, most float64) {
 	var sums [2]float64
 	for class, c := range f.counts {

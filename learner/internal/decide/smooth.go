@@ -8,31 +8,32 @@ import (
 )
 
 const (
-	// trust is the weight of the rows of the rarer class at which a Rule is halfway between
-	// the best one for these rows and the one for their calibrated probabilities. Chosen by
-	// trial on generated streams (docs/imbalance.md).
+	// trust is the weight of the rows of the rarer class at which a Rule is halfway between the
+	// best one for these rows and the one that follows from their calibrated probabilities. Chosen
+	// by trial on generated streams (docs/imbalance.md).
 	trust = 200
 
-	// slopePrior and shiftPrior are how strongly the calibration is held to the probabilities
-	// as they are. Chosen by trial, likewise.
+	// slopePrior and shiftPrior are the strengths of the prior that keeps the calibration close to
+	// the probabilities of the model. Chosen by trial, likewise.
 	slopePrior, shiftPrior = 20, 0.5
 
-	// plausible is by how many of its standard errors the F1 of the rows so far may be less
-	// than at best: if it is less by more, the calibration is wrong, and the Rule moves half as
-	// far, down to leastShare.
+	// plausible is the number of standard errors by which the F1 of the rows so far may fall short
+	// of the best one. If it falls short by more, the calibration is wrong, and the Rule moves half
+	// as far, and again half as far, down to a share of leastShare.
 	plausible  = 1
 	leastShare = 0.01
 
 	calibrationSteps = 8
-	longestStep      = 1 // of slope and shift
+	longestStep      = 1 // in slope and in shift
 	converged        = 1e-6
-	leastSlope       = 0.05 // at which the order of the probabilities means next to nothing
-	mostLogOdds      = 22   // those of the outer buckets
+	leastSlope       = 0.05 // with a smaller slope the order of the probabilities means next to nothing
+	mostLogOdds      = 22   // log odds of the outermost buckets
 )
 
-// smoothed returns the Rule that best finds, moved towards the one that a model would have
-// whose probabilities are right: half the F1 is then the best threshold (Lipton, Elkan and
-// Naryanaswamy 2014, theorem 1). The best bucket for a few rows of the class fits their noise.
+// smoothed returns the best Rule for the counts, moved towards the best Rule for calibrated
+// probabilities. For the latter, the best threshold is half of the F1 (Lipton, Elkan and
+// Naryanaswamy 2014, theorem 1). It is moved because with few rows of the class, the best bucket
+// fits their noise.
 func (f *F1) smoothed() Rule {
 	r, rare, weight, most := f.best()
 	if weight < few || r.bucket == 0 {
@@ -53,8 +54,8 @@ func (f *F1) smoothed() Rule {
 	return r
 }
 
-// score returns the F1 of a class that is decided for from a bucket on, or below it if the
-// class is 0.
+// score returns the F1 of a class that is chosen from a bucket upwards, or below it if the class is
+// 0.
 func (f *F1) score(rare, bucket int) float64 {
 	var hits, misses, lost float64
 	for b := range ranking.Buckets {
@@ -67,17 +68,17 @@ func (f *F1) score(rare, bucket int) float64 {
 	return ranking.F1(hits, misses, lost)
 }
 
-// calibration says which log odds of class 1 are right: middle + shift + slope (z - middle)
-// for those of the model, z. About the middle, slope and shift hardly depend on each other.
+// calibration maps the log odds z of class 1 by the model to calibrated ones: middle + shift +
+// slope (z - middle). Relative to the middle, slope and shift hardly depend on each other.
 type calibration struct{ middle, slope, shift float64 }
 
-// model returns the log odds of the model for which these are right.
+// model returns the log odds by the model that correspond to the calibrated log odds right.
 func (c calibration) model(right float64) float64 {
 	return c.middle + (right-c.middle-c.shift)/max(leastSlope, c.slope)
 }
 
-// calibrate returns the most likely calibration, by Newton's method (Platt 1999). The middle
-// is the mean of the rows of a class.
+// calibrate returns the most likely calibration, by Newton's method (Platt 1999). The middle is the
+// mean log odds of the rows of the given class.
 func (f *F1) calibrate(class int) calibration {
 	c, weight := calibration{slope: 1}, 0.0
 	for b, n := range f.counts[class] {
@@ -101,7 +102,7 @@ func (f *F1) calibrate(class int) calibration {
 			h00, h01, h11 = h00+float64(curved*z), h01+curved, h11+curvature
 		}
 		determinant := float64(h00*h11) - float64(h01*h01)
-		if !(determinant > 0) { // it is, but for rounding
+		if !(determinant > 0) { // always true except for rounding errors
 			break
 		}
 		slope := (float64(g0*h11) - float64(g1*h01)) / determinant
@@ -115,7 +116,7 @@ func (f *F1) calibrate(class int) calibration {
 	return c
 }
 
-// logOdds are those in the middle of each bucket.
+// logOdds has the log odds in the middle of each bucket.
 var logOdds = func() (z [ranking.Buckets]float64) {
 	for b := range z {
 		z[b] = -mostLogOdds

@@ -1,4 +1,4 @@
-// Package drift has detectors of a growing mean: ADWIN and Page-Hinkley.
+// Package drift has two detectors of a growing mean: ADWIN and Page-Hinkley.
 package drift
 
 import (
@@ -8,12 +8,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// ADWIN is an adaptive window over numbers of [0, 1] (Bifet and Gavaldà 2007,
-// ADWIN2): the longest run of the last of them in which no two parts have
-// significantly different means. It keeps buckets whose sizes are powers of two, so
-// that its memory grows with the logarithm of the window.
+// ADWIN is an adaptive window over numbers in [0, 1] (Bifet and Gavaldà 2007, ADWIN2): the longest
+// run of the most recent numbers in which no two parts have significantly different means. It keeps
+// buckets whose sizes are powers of two, so that its memory grows with the logarithm of the window.
 type ADWIN struct {
-	levels  [][]bucket // of 2^i numbers each at level i; the oldest first
+	levels  [][]bucket // level i has buckets of 2^i numbers each, the oldest first
 	waiting int        // numbers since the last check
 }
 
@@ -21,15 +20,15 @@ type ADWIN struct {
 type bucket struct{ sum, squares float64 }
 
 const (
-	adwinDelta   = 0.002 // probability of a false alarm per check (the paper's δ; 0.002 is that of MOA)
-	adwinBuckets = 5     // at a level (the paper's M)
+	adwinDelta   = 0.002 // probability of a false alarm per check (the paper's δ); 0.002 is the default of MOA
+	adwinBuckets = 5     // maximum number of buckets at a level (the paper's M)
 	adwinEvery   = 32    // numbers between checks, as in MOA
-	adwinLeast   = 16    // numbers in either part, below which the bound is poor
+	adwinLeast   = 16    // least numbers in either part; the bound is poor for fewer
 )
 
-// Add adds v, and reports whether the last part of the window has a significantly
-// larger mean than the part before, which it then drops. A smaller mean shortens the
-// window as well, without an alarm.
+// Add adds v. It reports whether the later part of the window has a significantly larger mean than
+// the part before, which it then drops. A significantly smaller mean shortens the window as well,
+// but without an alarm.
 func (a *ADWIN) Add(v float64) (grown bool) {
 	a.insert(0, bucket{sum: v})
 	if a.waiting++; a.waiting < adwinEvery {
@@ -46,8 +45,8 @@ func (a *ADWIN) Add(v float64) (grown bool) {
 	}
 }
 
-// insert adds the newest bucket of a level, and merges the two oldest if there are too
-// many.
+// insert adds the newest bucket of a level. If there are too many, it merges the two oldest into
+// one of the next level.
 func (a *ADWIN) insert(level int, b bucket) {
 	if level == len(a.levels) {
 		a.levels = append(a.levels, make([]bucket, 0, adwinBuckets+1))
@@ -76,8 +75,8 @@ func (a *ADWIN) drop() {
 	}
 }
 
-// cut reports whether there is a place at which the two parts of the window differ
-// significantly, and whether the later one has the larger mean.
+// cut reports whether there is a place at which the two parts of the window differ significantly,
+// and whether the later part then has the larger mean.
 func (a *ADWIN) cut() (cut, up bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	a.each(func(size float64, b bucket) bool {

@@ -12,22 +12,21 @@ const (
 	ByPageHinkley                   // Page 1954
 )
 
-// Drifts are how often the detectors have raised an alarm so far.
+// Drifts counts the alarms of each detector so far.
 type Drifts struct{ ADWIN, PageHinkley int64 }
 
-// Detectors watch the loss of rows before they are learned. What they look at is
-// between 0 and 1, so that no single row can raise an alarm: 1 minus the
-// probability of the class, or e²/(1+e²) where a prediction is off by e
-// standard deviations of the label.
+// Detectors watch the loss of rows before they are learned. The loss they watch is between 0 and 1,
+// so that no single row can raise an alarm: it is 1 minus the probability of the class, or
+// e²/(1+e²) for a prediction that is off by e standard deviations of the label.
 type Detectors struct {
 	Alarms Drifts
-	Due    bool // a reaction, at the end of the mini-batch
+	Due    bool // a reaction is due at the end of the mini-batch
 
 	adwin   ADWIN
 	hinkley PageHinkley
 }
 
-// Add adds the loss of a row, and returns the detectors that raise an alarm for it.
+// Add adds the loss of a row, and returns the detectors that raise an alarm.
 func (d *Detectors) Add(surprise float64) (found Drift) {
 	if d.adwin.Add(surprise) {
 		found |= ByADWIN
@@ -51,7 +50,7 @@ func (d *Detectors) Save(a *state.Arrays) {
 	d.hinkley.Save(a)
 }
 
-// Load reads what Save wrote, of a learner that has learned that many labelled rows.
+// Load reads what Save wrote for a learner that has learned that many labelled rows.
 func (d *Detectors) Load(s *state.Reader, labelled int64) {
 	v := state.Take[int64](s, "drifts", 1, 3)
 	d.adwin.Load(s)

@@ -6,26 +6,25 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// PageHinkley sums the excess of numbers over their mean so far, and raises an alarm
-// when the sum has risen far above its minimum (Page 1954, Hinkley 1971). It counts in
-// standard deviations of the numbers so far, so that one threshold is right for numbers
-// of any scale.
+// PageHinkley sums by how much numbers exceed their mean so far, and raises an alarm when the sum
+// has risen far above its minimum (Page 1954, Hinkley 1971). The unit is the standard deviation of
+// the numbers so far, so that one threshold is right for numbers of any scale.
 type PageHinkley struct {
-	n, mean, squares float64 // squares: of the deviations from the mean
+	n, mean, squares float64 // squares: sum of the squared deviations from the mean
 	sum, least       float64
 }
 
 const (
 	minNumbers = 30  // numbers before the first alarm, as in MOA
-	tolerance  = 0.1 // standard deviations that do not count. Chosen by trial, see docs/constants.md
-	threshold  = 50  // standard deviations; the number is MOA's default
+	tolerance  = 0.1 // tolerated excess, in standard deviations. Chosen by trial, see docs/constants.md
+	threshold  = 50  // in standard deviations; the number is MOA's default
 
-	// minDeviation bounds the standard deviation, so that one large number after many
-	// equal ones is no alarm. Chosen by trial, see docs/constants.md.
+	// minDeviation bounds the standard deviation, so that one large number after many equal ones
+	// does not cause an alarm. Chosen by trial, see docs/constants.md.
 	minDeviation = 0.1
 )
 
-// Add adds v, and reports whether the numbers have grown. If so, it starts again.
+// Add adds v, and reports whether the numbers have grown. If they have, it starts again.
 func (p *PageHinkley) Add(v float64) (grown bool) {
 	if p.n >= 2 && p.squares > 0 {
 		p.sum += (v-p.mean)/max(minDeviation, math.Sqrt(p.squares/p.n)) - tolerance

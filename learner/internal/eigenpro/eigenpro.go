@@ -1,5 +1,5 @@
-// Package eigenpro is gradient descent preconditioned with the leading eigendirections
-// of the kernel's matrix (Ma and Belkin 2017).
+// Package eigenpro is gradient descent preconditioned with the leading eigendirections of the
+// kernel matrix (Ma and Belkin 2017).
 package eigenpro
 
 import (
@@ -16,14 +16,14 @@ var Algorithm = engine.Algorithm{
 	Minibatch: 128, BlockSize: 32,
 }
 
-// eigenpro is gradient descent in all features at once, with a gradient in which the
-// leading eigendirections of the kernel's matrix are shortened to the length of the
-// following ones, so that the step size can be larger by the ratio of the eigenvalues
-// (Ma and Belkin 2017). A mini-batch costs little more than its prediction.
+// eigenpro is gradient descent in all features at once. In the gradient, the leading
+// eigendirections of the kernel matrix are shortened to the length of the ones that follow, so that
+// the step size can be larger by the ratio of the eigenvalues (Ma and Belkin 2017). A mini-batch
+// costs little more than its prediction.
 //
-// It learns the first rows without the eigendirections. Half of these rows determine
-// the directions, and the other half the step size: on the rows that the directions
-// come from it would be too large. Then it learns the first rows again, several times.
+// It learns the first rows without the eigendirections. Then half of these rows determine the
+// directions, and the other half the step size, which would be too large if it came from the rows
+// that determined the directions. After that it learns the first rows again, several times.
 type eigenpro struct {
 	descent.Engine
 	spectrum *spectrum
@@ -31,28 +31,29 @@ type eigenpro struct {
 
 // The constants of eigenpro, listed in docs/constants.md.
 const (
-	// spectrumRows is the number of first rows. The time to find the directions grows
-	// with its cube. Chosen by trial.
+	// spectrumRows is the number of first rows that determine the directions and the step size. The
+	// time to find the directions grows with its cube. Chosen by trial.
 	spectrumRows = 1024
 
-	// maxDirections is the number of directions, and half the rows / directionRows
-	// likewise: the further ones are mostly noise. Chosen by trial.
+	// maxDirections bounds the number of directions. So does half the number of rows divided by
+	// directionRows, because further directions are mostly noise. Chosen by trial.
 	maxDirections = 128
 	directionRows = 4
 
 	// firstRowPasses is how often the first rows are learned again. Chosen by trial.
 	firstRowPasses = 8
 
-	// noiseFloor, divided by the number of rows, is an eigenvalue below which they are
-	// noise. Chosen by trial.
+	// noiseFloor divided by the number of rows that determine the directions bounds the
+	// eigenvalues: directions with smaller ones are noise. Chosen by trial.
 	noiseFloor = 0.02
 
-	// maxStepFactor is the largest step size, as a multiple of the largest that is
-	// stable on average, while the gradients are as usual: the noise of a mini-batch
-	// has a share in it. Where they are larger, there is more to learn. Chosen by trial.
+	// maxStepFactor is the largest step size while the gradients are as large as usual, as a
+	// multiple of the largest step size that is stable on average. The noise of a mini-batch has a
+	// share in the gradient. Where gradients are larger than usual, there is more to learn, and
+	// steps are larger. Chosen by trial.
 	maxStepFactor = 3
 
-	// usualDecay is the share of a mini-batch in the running mean of the squared
+	// usualDecay is the inverse of the share of a mini-batch in the running mean of the squared
 	// gradients. Chosen by trial.
 	usualDecay = 100
 )

@@ -11,14 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// spectrum is the leading eigendirections of the kernel's matrix. It is a direction of
-// descent: that of the gradient until they are found.
+// spectrum holds the leading eigendirections of the kernel matrix. It is a direction of descent:
+// the gradient itself until the eigendirections are found.
 type spectrum struct {
-	first         engine.Minibatch // rows until there are enough; without scores
-	directions    []float64        // × features: of length 1, and rounded to float32
-	excess        []float64        // of each: 1 - the eigenvalue it is to have / that it has
-	maxNorm       float64          // largest squared norm of a row without the excess
-	topEigenvalue float64          // largest eigenvalue without the excess
+	first         engine.Minibatch // the first rows, until there are enough of them; without scores
+	directions    []float64        // directions × features: each of length 1, rounded to float32
+	excess        []float64        // of each direction: 1 minus the ratio of the eigenvalue it is given to its own
+	maxNorm       float64          // largest squared norm of a row after the excess is removed
+	topEigenvalue float64          // largest eigenvalue after the excess is removed
 	usual         float64          // running mean of the squared gradients
 
 	gradient, direction []float64 // scratch
@@ -28,8 +28,8 @@ type spectrum struct {
 
 func (l *spectrum) found() bool { return len(l.excess) > 0 }
 
-// find computes the directions from the features of rows x, all of f. It returns
-// false if there are none.
+// find computes the directions from all the features of rows x in f. It returns false if there are
+// none.
 func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	m := f.Map()
 	n, width := len(x)/m.Dim, 2*m.BlockSize*f.Blocks()
@@ -101,7 +101,7 @@ func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	return true
 }
 
-// rowProducts returns scale times the products of n rows of phi with each other.
+// rowProducts returns the products of the n rows of phi with each other, times scale.
 func rowProducts(phi []float32, n int, scale float64) []float64 {
 	width := len(phi) / n
 	columns := make([]float32, len(phi))
@@ -122,9 +122,9 @@ func rowProducts(phi []float32, n int, scale float64) []float64 {
 	return products
 }
 
-// Apply takes no longer step than to the minimum of a parabola through the loss of the
-// mini-batch. The parabola has the bound of the loss's curvature; for losses of
-// probabilities, that of target.CurvatureAlong.
+// Apply limits the step to the minimum of a parabola through the loss of the mini-batch. The
+// curvature of the parabola is the bound of the loss's curvature. For losses of probabilities it is
+// target.CurvatureAlong.
 func (l *spectrum) Apply(s *descent.Step, slope []float64) {
 	if !l.found() {
 		descent.Plain{}.Apply(s, slope)

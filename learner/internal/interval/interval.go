@@ -10,14 +10,17 @@ import (
 
 // Rule gives the interval and the variance of a prediction. The zero value gives neither.
 type Rule struct {
-	below, above []float64 // of each target: distances from the prediction, in the label's units, at leverage 0
-	noise        []float64 // of each target: variance of the label, in squared units of it, at leverage 0
-	leverage     float64   // of a row
-	of           Kind
+	// of each target: distances of the bounds from the prediction, in the label's units, at
+	// leverage 0
+	below, above []float64
+	// of each target: variance of the label, in squared units of the label, at leverage 0
+	noise    []float64
+	leverage float64 // of the row
+	of       Kind
 }
 
-// At returns the Rule for the prediction of a row with this leverage: variances are 1 plus
-// it times those at leverage 0, and intervals as much wider as deviations are.
+// At returns the Rule for the prediction of a row with this leverage. Compared with a leverage of
+// 0, variances are larger by the factor 1 + leverage, and intervals wider by its square root.
 func (r Rule) At(leverage float64) Rule {
 	r.leverage = leverage
 	return r
@@ -66,8 +69,8 @@ type Kind struct {
 // Any reports whether a Rule gives anything.
 func (k Kind) Any() bool { return k != Kind{} }
 
-// LoadRule reads what Save wrote for a number of targets. It returns nil if the next
-// array is another one. The Coverage of the Kind is 1 if there are intervals.
+// LoadRule reads what Save wrote for a number of targets. It returns nil if the next array is not
+// one that Save writes. The Coverage of the Kind is 1 if there are intervals.
 func LoadRule(s *state.Reader, targets int) *Rule {
 	var r Rule
 	if both, has := loadNumbers(s, "intervals", 2, targets); has {
@@ -105,31 +108,32 @@ func loadNumbers(s *state.Reader, name string, rows, targets int) (v []float64, 
 }
 
 const (
-	// rate is the step size of the distances, in deviations. It may depend on nothing that
-	// depends on whether the label was inside: with steps that are larger after labels
-	// outside, fewer are. A larger one follows changes faster, and makes the intervals of a
-	// stationary stream wider by the noise. Chosen by trial, see docs/constants.md.
+	// rate is the step size of the distances, in deviations. The step size must not depend on
+	// whether a label was inside the interval: if steps were larger after labels outside, too few
+	// labels would be outside. A larger rate follows changes faster, but its noise makes the
+	// intervals of a stationary stream wider. Chosen by trial, see docs/constants.md.
 	rate = 0.05
 
-	// start is the step size times the number of rows before there are many, so that the
-	// error of the first distances costs few labels: a share of them that is in proportion to
-	// it over the step size. The best is 1 over the density of the residuals at the end of the
-	// interval, 10 for 0.9 of a normal distribution. Chosen by trial, see docs/constants.md.
+	// start is the step size times the number of rows so far, while that exceeds rate. The error of
+	// the first distances then costs few labels: a share in proportion to that error divided by the
+	// step size. The best value is 1 over the density of the residuals at the end of the interval,
+	// which is 10 for a coverage of 0.9 and a normal distribution. Chosen by trial, see
+	// docs/constants.md.
 	start = 8
 
-	// firstRows is the number of rows for which the distances are those of a Laplace
+	// firstRows is the number of first rows during which the distances are those of a Laplace
 	// distribution with the mean absolute residual so far.
 	firstRows = 32
 
-	// servedRows is the number of rows after a step for which the distances move by the
-	// intervals of Rule. After more of them they would move too far, and so those that
-	// follow count by the distances reached, which tends to the same share if the errors
-	// do not change.
+	// servedRows is the number of rows after a step for which labels are compared with the
+	// intervals of Rule to move the distances. With more rows the distances would move too far.
+	// Later rows are therefore compared with the distances reached so far, which leads to the same
+	// coverage if the errors do not change.
 	servedRows = 64
 
-	// noiseMemory is the largest number of labelled rows that the variance remembers, and
-	// noiseShare the part of the rows so far before there are many: the errors of a model
-	// fall quickly at first. Chosen by trial, see docs/constants.md.
+	// noiseMemory is the largest number of labelled rows that the variance remembers. Before there
+	// are many rows, it remembers the share noiseShare of them, because the errors of a model fall
+	// quickly at first. Chosen by trial, see docs/constants.md.
 	noiseMemory = 1000
 	noiseShare  = 0.125
 )

@@ -8,31 +8,34 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Tracker learns a Rule, the same for all inputs of one leverage. Each of the two distances is a quantile
-// of the residuals, tracked by the gradient of its pinball loss: it grows after a label
-// outside the interval of Rule and shrinks after one inside, by steps of a size that is
-// constant but for the first rows. So on any stream, however it changes, the share of labels
-// beyond each differs from (1-coverage)/2 by at most what the distance has moved, over the
-// step size and the number of rows (Gibbs and Candès 2021, in the form of Angelopoulos,
-// Candès and Tibshirani 2023, with the first steps of Angelopoulos, Barber and Bates 2024).
-// The residuals must be those of predictions made before their rows were learned. Distances
-// are in deviations of the label, and so follow the errors of the model at once.
+// Tracker learns a Rule, which is the same for all inputs of one leverage. Each of its two
+// distances is a quantile of the residuals. It is tracked by the gradient of its pinball loss: it
+// grows after a label outside the interval of Rule and shrinks after one inside, by steps of
+// constant size, except during the first rows.
+//
+// On any stream, however it changes, the share of labels beyond a distance therefore differs from
+// (1-coverage)/2 by at most the movement of that distance divided by the step size and the number
+// of rows (Gibbs and Candès 2021, in the form of Angelopoulos, Candès and Tibshirani 2023, with the
+// first steps of Angelopoulos, Barber and Bates 2024).
+//
+// The residuals must be those of predictions made before their rows were learned. Distances are in
+// deviations of the label, and so follow the errors of the model at once.
 type Tracker struct {
 	Rule  Rule
 	of    Kind
 	rows  float64
-	since float64   // rows since Step
+	since float64   // rows since the last Step
 	scale []float64 // mean absolute residuals of the first rows, in the label's units
 	below []float64 // in deviations
 	above []float64
-	noise []float64 // mean squared residuals over 1 plus the leverage
+	noise []float64 // mean of the squared residuals divided by 1 plus the leverage
 
 	inside []float64 // rows whose label was in the interval of Rule
-	width  []float64 // sums of the widths
-	graded float64   // rows that these counted
+	width  []float64 // sums of the widths of these intervals
+	graded float64   // number of rows in inside and width
 }
 
-// NewTracker returns a Tracker for this kind of a Rule, or nil if that gives nothing.
+// NewTracker returns a Tracker for a Rule of this kind, or nil if such a Rule gives nothing.
 func NewTracker(of Kind, targets int) *Tracker {
 	if !of.Any() {
 		return nil
@@ -44,7 +47,7 @@ func NewTracker(of Kind, targets int) *Tracker {
 	return t
 }
 
-// Add adds a row of this leverage, with the prediction and the label of each target.
+// Add adds a row with this leverage, the prediction of each target, and the label.
 func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) float64) {
 	t.rows++
 	t.since++
@@ -83,8 +86,8 @@ func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) f
 	}
 }
 
-// laplace returns the distance, in deviations of this variance, that a share of the residuals
-// of a Laplace distribution with this mean absolute residual does not exceed.
+// laplace returns the distance, in deviations of this variance, that a given share of the residuals
+// does not exceed, if they have a Laplace distribution with this mean absolute residual.
 func laplace(mean, variance, share float64) float64 {
 	if variance == 0 {
 		return 0
@@ -92,7 +95,7 @@ func laplace(mean, variance, share float64) float64 {
 	return float64(mean / math.Sqrt(variance) * -vec.Log(1-share))
 }
 
-// outside is 1 for a label beyond a distance.
+// outside returns 1 for a label beyond a distance, otherwise 0.
 func outside(is bool) float64 {
 	if is {
 		return 1
@@ -100,7 +103,7 @@ func outside(is bool) float64 {
 	return 0
 }
 
-// bounded returns a residual whose sums do not overflow.
+// bounded returns r, limited so that sums of squares do not overflow.
 func bounded(r float64) float64 { return max(-1e150, min(1e150, r)) }
 
 // Step sets Rule from the rows so far.
@@ -120,9 +123,9 @@ func (t *Tracker) Step() {
 	}
 }
 
-// Graded returns, for each target, the share of the labels so far that were in the
-// interval of their prediction, and its mean width in the label's units. It returns nil
-// before the first interval.
+// Graded returns two numbers for each target: the share of the labels so far that were in the
+// interval of their prediction, and the mean width of the intervals in the label's units. It
+// returns nil before the first interval.
 func (t *Tracker) Graded() (coverage, width []float64) {
 	if t.graded == 0 {
 		return nil, nil
@@ -173,14 +176,15 @@ func (t *Tracker) Load(s *state.Reader, r Rule) {
 	}
 }
 
-// firstSize is the number of rows of the residuals of the first version, in which distances
-// are in the label's units.
+// firstSize is the number of rows in the array of residuals that the first version wrote. Its
+// distances are in the label's units.
 const firstSize = 5
 
-// countsBefore is the number of counts before there were those since a step.
+// countsBefore is the number of counts in states that do not yet have the rows since a step.
 const countsBefore = 2
 
-// toDeviations sets what the first version does not have, as for a normal distribution.
+// toDeviations converts a state of the first version. It computes the variance as for a normal
+// distribution.
 func (t *Tracker) toDeviations() {
 	for j, mean := range t.scale {
 		deviation := math.Sqrt(math.Pi/2) * mean

@@ -1,4 +1,4 @@
-// Package lags gives rows the inputs and the labels of earlier rows of their key.
+// Package lags adds the inputs and the labels of earlier rows with the same key to a row.
 package lags
 
 import (
@@ -10,19 +10,19 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Lags appends to each row the inputs and the labels of the last labelled rows of the same
-// key, the newest first. If there are fewer than it remembers, the row's own inputs and
-// zeros for the labels take their place.
+// Lags appends to each row the inputs and the labels of the last labelled rows with the same key,
+// the newest first. If there are fewer than k such rows, the row's own inputs and zeros for the
+// labels take their place.
 //
-// It remembers the maxKeys keys that were seen last.
+// It remembers the maxKeys keys that were seen most recently.
 type Lags struct {
-	k         int // rows that are remembered for a key; 0: none are appended
+	k         int // rows remembered for each key; 0: none are appended
 	labelSize int // numbers that encode a label
 	keys      map[string]*list.Element
-	order     list.List // of *remembered; the key that was seen last is the first
+	order     list.List // of *remembered; the most recently seen key first
 }
 
-// remembered are the last rows of a key, the newest first: inputs and label.
+// remembered holds the last rows of a key, the newest first, with inputs and label.
 type remembered struct {
 	key    string
 	values []float64 // at most k rows of dim + labelSize
@@ -40,15 +40,15 @@ type Rows interface {
 	Key(i int) string
 }
 
-// New returns Lags of k rows for each key, whose labels are encoded by a number of numbers.
+// New returns Lags of k rows for each key. A label is encoded by labelSize numbers.
 func New(k, labelSize int) Lags { return Lags{k: k, labelSize: labelSize} }
 
-// None reports whether rows stay as they are.
+// None reports whether nothing is appended.
 func (l *Lags) None() bool { return l.k == 0 }
 
-// encodeLabel sets to the numbers that encode a label: the targets themselves, or a
-// point on the unit circle for a class. The golden angle between a class and the next
-// keeps the first dozen of them well apart.
+// encodeLabel sets to to the numbers that encode a label: the targets of a regression, or a point
+// on the unit circle for a class. The golden angle between successive classes keeps the first dozen
+// of them well apart.
 func encodeLabel(to []float64, y target.Label) {
 	if y.Task == target.Regression {
 		clear(to)
@@ -60,7 +60,7 @@ func encodeLabel(to []float64, y target.Label) {
 	to[1], to[0] = vec.Sincos(float64(y.Class%1_000_000) * (math.Pi * 0.7639320225002102)) // 3-√5
 }
 
-// Set sets x to row i of b and its lags. Labelled rows of b before it are lags of it.
+// Set sets x to row i of b followed by its lags. The labelled rows of b before row i count as lags.
 func (l *Lags) Set(x []float64, b Rows, i int) {
 	d := copy(x, b.X(i))
 	row := d + l.labelSize
@@ -111,7 +111,7 @@ func (l *Lags) Push(key string, x []float64, y target.Label) {
 	encodeLabel(r.values[len(x):row], y)
 }
 
-// Save writes the rows that are remembered, and nothing for None.
+// Save writes the rows that are remembered. It writes nothing if None.
 func (l *Lags) Save(a *state.Arrays) {
 	if l.k == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package leastsquares has the normal equations of least squares: they can be added,
-// forgotten and solved.
+// Package leastsquares has the normal equations of least squares, with methods to add, forget and
+// solve them.
 package leastsquares
 
 import (
@@ -10,20 +10,20 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Equations are the normal equations of least squares, Gram·w = Moment. They are sums
-// over rows, and so those of the union of two sets of rows are the sum of theirs.
+// Equations are the normal equations of least squares, Gram·w = Moment. They are sums over rows, so
+// that the equations of the union of two sets of rows are the sum of the equations of both.
 type Equations struct {
 	N, Targets int
 	Gram       []float64 // lower triangle, row-major, without the penalty
 	Moment     []float64 // targets × n
-	Rows       float64   // weight of the rows that is not forgotten
+	Rows       float64   // weight of the rows, as far as not forgotten
 }
 
 func New(n, targets int) Equations {
 	return Equations{N: n, Targets: targets, Gram: make([]float64, n*(n+1)/2), Moment: make([]float64, targets*n)}
 }
 
-// Forget multiplies all rows so far by f.
+// Forget multiplies the weight of all rows so far by f.
 func (e *Equations) Forget(f float64) {
 	if f == 1 {
 		return
@@ -37,8 +37,8 @@ func (e *Equations) Forget(f float64) {
 	e.Rows *= f
 }
 
-// Add adds rows whose products are those of gram, n × n of which the lower
-// triangle counts, and moment.
+// Add adds rows, given the sums of their products: gram is n × n, of which only the lower triangle
+// is read.
 func (e *Equations) Add(gram, moment []float64, weight float64) {
 	at := 0
 	for i := range e.N {
@@ -50,18 +50,18 @@ func (e *Equations) Add(gram, moment []float64, weight float64) {
 }
 
 const (
-	// interceptPenalty keeps the equations definite where no row has a weight.
+	// interceptPenalty keeps the equations definite if no row has a weight.
 	interceptPenalty = 1e-6
 
-	// Rounding makes equations indefinite by about 1e-16 of their largest element:
-	// after these attempts the penalty is far above.
+	// Rounding errors make equations indefinite by about 1e-16 of their largest element. After
+	// these attempts the penalty is far above that.
 	attempts      = 8
 	penaltyGrowth = 10
 )
 
-// Factorise sets l, n × n, to the Cholesky factor of the equations with a penalty on
-// the square of each unknown but the last, the intercept. If rounding has made them
-// indefinite, it increases the penalty. It returns false if that does not help.
+// Factorise sets l, n × n, to the Cholesky factor of the equations with a penalty on the square of
+// each unknown except the last, which is the intercept. If rounding has made them indefinite, it
+// increases the penalty. It returns false if that does not help.
 func (e *Equations) Factorise(l []float64, penalty float64) bool {
 	for range attempts {
 		at := 0
@@ -79,7 +79,7 @@ func (e *Equations) Factorise(l []float64, penalty float64) bool {
 	return false
 }
 
-// Solve sets w, targets × n, to the solution, with the factor l of Factorise.
+// Solve sets w, targets × n, to the solution. l is the factor that Factorise computed.
 func (e *Equations) Solve(w, l []float64) { e.SolveSome(w, l, 0, e.Targets) }
 
 // SolveSome is Solve for the targets [from, to).
@@ -93,8 +93,8 @@ func (e *Equations) SolveSome(w, l []float64, from, to int) {
 	}
 }
 
-// solvedTogether is the number of targets of vec.CholeskySolves, which takes little longer than
-// one alone.
+// solvedTogether is the number of targets that vec.CholeskySolves solves for together. It takes
+// little longer than for a single target.
 const solvedTogether = 8
 
 // solveSeveral is SolveSome for at most solvedTogether targets.
@@ -114,7 +114,8 @@ func (e *Equations) solveSeveral(w, l []float64, from, to int) {
 	}
 }
 
-// Leverage returns zᵀ Gram⁻¹ z, with the factor l of Factorise. It overwrites z.
+// Leverage returns zᵀ Gram⁻¹ z, where l is the factor of Gram that Factorise computed. It
+// overwrites z.
 func Leverage(l, z []float64) float64 {
 	n, sum := len(z), 0.0
 	for i := range n {
@@ -125,8 +126,8 @@ func Leverage(l, z []float64) float64 {
 	return sum
 }
 
-// Plus adds the rows of o with the factor f; with -1 it removes them. o must have as
-// many unknowns; e may have classes that are in no row of o.
+// Plus adds the rows of o, multiplied by f; a factor of -1 removes them. e and o must have the same
+// number of unknowns; e may have classes that are in no row of o.
 func (e *Equations) Plus(f float64, o Equations) {
 	o.Moment = slices.Clone(o.Moment)
 	o.Widen(e.Targets)
@@ -135,8 +136,8 @@ func (e *Equations) Plus(f float64, o Equations) {
 	e.Rows = max(0, e.Rows+float64(f*o.Rows))
 }
 
-// Widen adds targets for classes that are in no row so far: in each row they are -1.
-// The single target of two classes becomes one for each.
+// Widen adds targets for classes that have not occurred so far: they are -1 in every row. The
+// single target of two classes becomes one target for each class.
 func (e *Equations) Widen(targets int) {
 	for e.Targets < targets {
 		if e.Targets == 1 {
@@ -171,7 +172,7 @@ func (e *Equations) Load(s *state.Reader, name string) {
 	}
 }
 
-// Power returns f to the power of n: the factor of forgetting for n rows.
+// Power returns f to the power of n, which is the factor of forgetting for n rows.
 func Power(f float64, n int) float64 {
 	v := 1.0
 	for ; n > 0; n >>= 1 {

@@ -1,6 +1,5 @@
-// Package oneclass is novelty detection: a one-class support vector machine on a window
-// of the most recent rows, with a threshold that moves so that the share of flagged rows
-// stays what it is asked to be.
+// Package oneclass is novelty detection: a one-class support vector machine on a window of the most
+// recent rows. Its threshold moves so that the share of flagged rows stays at the configured value.
 package oneclass
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Algorithm is the row of the task Novelty.
+// Algorithm is the algorithm for the task Novelty.
 var Algorithm = engine.Algorithm{
 	Name: "one-class", Help: "one-class support vector machine on a window of recent rows; for task novelty",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
@@ -27,16 +26,16 @@ const (
 	// maxFeatures is the number of random features. Chosen by trial.
 	maxFeatures = 1024
 
-	// windowRows is the number of rows that the model is of. Chosen by trial.
+	// windowRows is the number of rows in the window. Chosen by trial.
 	windowRows = 2048
 
-	// visits is the number of rows of the window, beside the new ones, that a mini-batch
-	// solves for. Chosen by trial.
+	// visits is the number of rows of the window that a mini-batch solves for in addition to its
+	// own. Chosen by trial.
 	visits = 256
 
-	// thresholdStep is the step size of the threshold, in mean distances of a row from
-	// it, and spreadDecay the factor of the distances so far for each mini-batch.
-	// Chosen by trial.
+	// thresholdStep is the step size of the threshold, as a multiple of the mean distance of a row
+	// from it. spreadDecay is the factor by which a mini-batch multiplies the weight of earlier
+	// distances in that mean. Chosen by trial.
 	thresholdStep = 0.3
 	spreadDecay   = 0.98
 )
@@ -45,15 +44,15 @@ const (
 //
 //	½‖w‖² - Σᵢ aᵢ      with w = Σᵢ aᵢ φ(xᵢ) and 0 ≤ aᵢ ≤ c,
 //
-// which is the dual of the one-class support vector machine (Schölkopf et al. 2001) in
-// units in which its ρ is 1, by coordinate descent: aᵢ moves to where f(xᵢ) = ⟨w, φ(xᵢ)⟩
-// is 1, or to a bound. The bound c follows from ν: Σ aᵢ = ν n c. The score of a row is the
-// cosine of the angle between w and φ(x).
+// which is the dual of the one-class support vector machine (Schölkopf et al. 2001), in units in
+// which its ρ is 1. It uses coordinate descent: aᵢ moves to where f(xᵢ) = ⟨w, φ(xᵢ)⟩ is 1, or to a
+// bound. The bound c follows from ν: Σ aᵢ = ν n c. The score of a row is the cosine of the angle
+// between w and φ(x).
 //
-// The threshold ρ of the cosines is the ν-quantile of those of the window, each without
-// the row's own part of w, plus an offset. The offset moves as ρ does in doubly stochastic
-// gradient descent (Dai et al. 2014, section 3), by -step·(share flagged - ν): whatever
-// the stream does, the share of flagged rows tends to ν, because the offset is bounded
+// The threshold ρ of the cosines is the ν-quantile of the cosines of the window plus an offset.
+// Each of these cosines is computed without the row's own part of w. The offset moves like ρ in
+// doubly stochastic gradient descent (Dai et al. 2014, section 3), by -step·(share flagged - ν).
+// Whatever the stream does, the share of flagged rows tends to ν, because the offset is bounded
 // (Gibbs and Candès 2021, proposition 4.1).
 type oneClass struct {
 	engine.Problem
@@ -63,10 +62,10 @@ type oneClass struct {
 	rows    int64     // learned so far; row i is at i mod windowRows
 	cursor  int       // the next row to visit again
 	x       []float32 // the window, rows × inputs
-	phi     []float64 // its features, not normalised; not in the State
+	phi     []float64 // features of these rows, not normalised; not part of the State
 	alpha   []float64
-	weights []float64 // bounds of alpha, in units of bound
-	cosines []float64 // of each row without its own part, as of its last visit
+	weights []float64 // weights of the rows: alpha is at most bound times the weight
+	cosines []float64 // cosine of each row without its own part, as of its last visit
 
 	w         []float64 // Σ alpha·phi
 	bound     float64
@@ -74,9 +73,9 @@ type oneClass struct {
 	spread    float64 // mean distance of recent rows from the threshold
 	threshold float64
 
-	coef []float32 // of the cosine
+	coef []float32 // coefficients that give the cosine
 
-	scale float64   // inverseNorm as of the start of a stage of Learn
+	scale float64   // inverseNorm at the start of a stage of Learn
 	fold  []float32 // scratch
 	sort  []float64
 }
@@ -122,8 +121,7 @@ func (e *oneClass) Learn(p *engine.Minibatch) {
 	e.serve()
 }
 
-// follow moves the offset of the threshold by the share of the rows of p that were
-// flagged.
+// follow moves the offset of the threshold, given the share of the rows of p that were flagged.
 func (e *oneClass) follow(p *engine.Minibatch) {
 	if e.rows == 0 {
 		return
@@ -142,10 +140,10 @@ func (e *oneClass) follow(p *engine.Minibatch) {
 	}
 	e.spread += float64((1 - spreadDecay) * (distance/n - e.spread))
 	e.offset -= float64(float64(thresholdStep*e.spread) * (flagged/n - e.nu))
-	e.offset = max(-2, min(2, e.offset)) // beyond the difference of two cosines it has no effect
+	e.offset = max(-2, min(2, e.offset)) // the difference of two cosines is at most 2, so that larger offsets have no effect
 }
 
-// add puts a row into the window, in the place of the oldest one if that is full.
+// add puts a row into the window. If the window is full, it replaces the oldest row.
 func (e *oneClass) add(x []float32, weight float64) {
 	at, width := int(e.rows%windowRows), e.width()
 	if at == len(e.alpha) {
@@ -162,7 +160,7 @@ func (e *oneClass) add(x []float32, weight float64) {
 	e.visit(at)
 }
 
-// expand computes the features of rows of the window.
+// expand computes the features of rows of the window, starting with row at.
 func (e *oneClass) expand(at, rows int) {
 	width := e.width()
 	e.fold = state.Extend(e.fold[:0], rows*width)
@@ -192,8 +190,8 @@ func (e *oneClass) visit(at int) {
 	e.move(at, max(0, min(e.alpha[at]+1-f, float64(e.bound*e.weights[at]))))
 }
 
-// inverseNorm returns what the product of w and the features of a row is multiplied by to
-// be a cosine.
+// inverseNorm returns the factor that turns the product of w and the features of a row into a
+// cosine.
 func (e *oneClass) inverseNorm() float64 {
 	norm := math.Sqrt(vec.Dot(e.w, e.w) * float64(e.Features()))
 	if !(norm > 1e-12) {
@@ -202,7 +200,7 @@ func (e *oneClass) inverseNorm() float64 {
 	return 1 / norm
 }
 
-// serve computes what predictions are made with, and the bound for the steps to come.
+// serve computes the numbers that predictions need, and the bound for the next steps.
 func (e *oneClass) serve() {
 	if e.rows%windowRows < int64(e.Options.Minibatch) {
 		e.sum()

@@ -18,7 +18,7 @@ func (e *oneClass) Save(a *state.Arrays) {
 	state.Put(a, "window.cosines", 1, e.cosines)
 }
 
-// maxScalar bounds what a State from anywhere may hold.
+// maxScalar bounds the numbers of a State, which may come from anywhere.
 const maxScalar = 1e15
 
 func (e *oneClass) Load(s *state.Reader, v engine.Served, steps int64) {

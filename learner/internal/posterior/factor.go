@@ -1,6 +1,6 @@
-// Package posterior has the posterior variance of a Gaussian process with the kernel of a
-// model, by Bayesian linear regression on random features of the kernel (Bishop 2006,
-// section 3.3.2).
+// Package posterior computes the posterior variance of a Gaussian process with the kernel of a
+// model. It uses Bayesian linear regression on random features of the kernel (Bishop 2006, section
+// 3.3.2).
 package posterior
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// MaxFeatures is the number of random features of a model that has many: time and memory
-// for a row grow with its square. Chosen by trial, see docs/constants.md.
+// MaxFeatures is the number of random features that are used here for a model that has many: time
+// and memory for a row grow with its square. Chosen by trial, see docs/constants.md.
 const MaxFeatures = 64
 
-// Bytes is the memory for a model of any algorithm beside its State, in bytes, with the most
-// features that one has, 256 of ridge.
+// Bytes bounds the memory, in bytes and beside the State, for a model of any algorithm. The most
+// random features that are used are the 256 of algorithm ridge.
 const Bytes = 2 * 513 * 513 * 8
 
-// A Factor gives the leverages of rows. It is for one goroutine.
+// A Factor computes the leverages of rows. It must not be used by several goroutines at once.
 type Factor struct {
 	bank  *features.Bank
 	lower []float64 // Cholesky factor of the equations: lower triangle, row-major
@@ -30,8 +30,9 @@ type Factor struct {
 	z   []float64
 }
 
-// plan returns the random features for a model with these options: all if it never has more
-// than fixed, otherwise the first of its kernel.
+// plan returns the block size and the number of blocks for a model with these options. fixed is the
+// number of random features of a model that never has more, all of which are used; with 0, they are
+// the first random features of its kernel.
 func plan(o engine.Options, fixed int) (blockSize, blocks int) {
 	if fixed > 0 {
 		return o.BlockSize, fixed / o.BlockSize
@@ -52,8 +53,8 @@ func (f *Factor) n() int { return 2*f.count() + 1 }
 
 func (f *Factor) count() int { return f.bank.Blocks() * f.bank.Map().BlockSize }
 
-// Leverages appends to dst the leverage zᵀA⁻¹z of each scaled row of x, with its features z
-// and the equations A.
+// Leverages appends to dst the leverage zᵀA⁻¹z of each scaled row of x, where z are its features
+// and A is the matrix of the equations.
 func (f *Factor) Leverages(dst []float64, x []float32, rows int) []float64 {
 	n := f.n()
 	f.phi = state.Extend(f.phi[:0], rows*(n-1))
@@ -70,7 +71,8 @@ func (f *Factor) Leverages(dst []float64, x []float32, rows int) []float64 {
 	return dst
 }
 
-// leverage overwrites z with the solution of l·z.
+// leverage returns the leverage of z, and overwrites z with the solution of a triangular system
+// whose factor is l.
 func leverage(l, z []float64) float64 {
 	sum, at := 0.0, 0
 	for i := range z {
@@ -81,14 +83,14 @@ func leverage(l, z []float64) float64 {
 	if sum < maxLeverage {
 		return sum
 	}
-	return maxLeverage // or if sum is not a number
+	return maxLeverage // also if sum is not a number
 }
 
-// maxLeverage is that of a row of which nothing is known, and about the largest that the
-// penalties of the equations allow.
+// maxLeverage is the leverage of a row about which nothing is known. It is about the largest that
+// the penalties of the equations allow.
 const maxLeverage = 1e9
 
-// Save adds f to the serving part of a State. A nil f is that before the first fit.
+// Save adds f to the serving part of a State. f is nil before the first fit.
 func (f *Factor) Save(a *state.Arrays) {
 	var lower []float64
 	if f != nil {
@@ -104,8 +106,9 @@ func Take(s *state.Reader) (lower []float64) {
 	return state.Take[float64](s, name, state.AnySize, 1)
 }
 
-// Load returns the Factor with what Take read, of a model with these options, the fit f and
-// rows of that width as it sees them. It returns nil before the first fit, that is if f is nil.
+// Load returns the Factor for what Take has read. The other arguments describe the model: its
+// options, its fit f, and the number of inputs that it sees. Load returns nil before the first fit,
+// when f is nil.
 func Load(s *state.Reader, lower []float64, o engine.Options, f *warmup.Fit, width int) *Factor {
 	if f == nil {
 		s.Require(len(lower) == 0, "%s: %d values without a fit", name, len(lower))

@@ -10,12 +10,12 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// Tracker learns a Factor from the rows of a stream. All rows count alike.
+// Tracker learns a Factor from the rows of a stream. All rows count equally, whatever their age.
 type Tracker struct {
 	Factor
 	penalty float64
 	leastsquares.Equations
-	solved float64 // rows, when Factor was computed
+	solved float64 // rows when Factor was computed
 
 	z       []float32 // scratch
 	gram    []float64
@@ -23,8 +23,8 @@ type Tracker struct {
 	scratch vec.Scratch
 }
 
-// NewTracker returns a Tracker for a model that has no rows yet. fixed is the number of its
-// random features if it has all of them from the start, and otherwise 0.
+// NewTracker returns a Tracker for a model that has no rows yet. fixed is the number of random
+// features of a model that has all of them from the start, otherwise 0.
 func NewTracker(p engine.Problem, fixed int) *Tracker {
 	size, blocks := plan(p.Options, fixed)
 	t := &Tracker{Factor: *newFactor(p.Options, p.Fit, p.Dim, size, blocks), penalty: p.Fit.Lambda * warmup.LastCheckpoint}
@@ -57,20 +57,21 @@ func (t *Tracker) Learn(x []float32, weights []float64) {
 	}
 }
 
-// Forget makes the rows so far count less, by the factor f.
+// Forget multiplies the weight of the rows so far by f.
 func (t *Tracker) Forget(f float64) {
 	t.Equations.Forget(f)
 	t.solve()
 }
 
-// solve computes the Factor. Equations that rounding has made indefinite keep the last one.
+// solve computes the Factor. If rounding has made the equations indefinite, it keeps the previous
+// one.
 func (t *Tracker) solve() {
 	n := t.n()
 	t.square = state.Extend(t.square[:0], n*n)
 	if !t.Factorise(t.square, t.penalty) {
 		return
 	}
-	lower := make([]float64, 0, n*(n+1)/2) // a copy: the last one may be served
+	lower := make([]float64, 0, n*(n+1)/2) // a copy, because the previous one may be in use by predictions
 	for i := range n {
 		lower = append(lower, t.square[i*n:i*n+i+1]...)
 	}
@@ -83,7 +84,7 @@ func (t *Tracker) Save(a *state.Arrays) {
 	state.Put(a, name+".solved", 1, []float64{t.solved})
 }
 
-// Load reads what Save wrote of a Tracker with this Factor.
+// Load reads what Save wrote for a Tracker with this Factor.
 func (t *Tracker) Load(s *state.Reader, f *Factor) {
 	t.Equations.Load(s, name)
 	solved := state.Take[float64](s, name+".solved", 1, 1)

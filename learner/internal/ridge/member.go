@@ -12,18 +12,18 @@ import (
 type member struct {
 	forget float64 // factor of the weight of a row for each row after it
 	leastsquares.Equations
-	w []float64 // scores × n, as of when it was solved for
+	w []float64 // scores × n, as last solved for
 
 	// For each target:
-	solved []float64 // rows, when it was solved for
+	solved []float64 // rows when it was last solved for
 	error  []float64 // recent
-	share  []float64 // of the mixture
+	share  []float64 // in the mixture
 
 	factor []float64 // scratch
 }
 
-// due reports whether m needs to be solved again for target j: if it forgets, or its
-// rows have grown by leastsquares.Growth; and less often if its share is small.
+// due reports whether m needs to be solved again for target j: if m forgets, or if its rows have
+// grown by leastsquares.Growth. A member with a small share is solved less often.
 func (r *ridge) due(m *member, j int) bool {
 	grown := m.forget < 1 || m.Rows >= leastsquares.Growth*m.solved[j]
 	return grown && (m.share[j] >= minorShare || r.steps%minorInterval == 0)
@@ -49,15 +49,15 @@ func (m *member) solveFor(penalty float64, due func(j int) bool) {
 	}
 }
 
-// learn has m learn the rows whose products are in gram and moment.
+// learn makes m learn the rows whose products are in gram and moment.
 func (r *ridge) learn(m *member, rows int, weight float64) {
 	m.Equations.Forget(leastsquares.Power(m.forget, rows))
 	m.Add(r.gram, r.moment, weight)
 	m.solveFor(r.penalty, func(j int) bool { return r.due(m, j) })
 }
 
-// grade adds the errors of the members on the rows of p, which they have not
-// learned yet, and computes their shares in the mixture.
+// grade adds the errors of the members on the rows of p, which they have not learned yet, and
+// computes the shares of the members in the mixture.
 func (r *ridge) grade(p *engine.Minibatch) {
 	k, columns, rows, targets := r.Head.Scores(), r.Columns(), len(p.Labels), r.Head.Targets()
 	decay := leastsquares.Power(lossDecay, rows)

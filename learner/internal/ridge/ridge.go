@@ -24,13 +24,13 @@ var Algorithm = engine.Algorithm{
 	Minibatch: 32, BlockSize: 32, Loss: chooseLoss, FixedBlocks: blocks,
 }
 
-// ridge is least squares on a few random features, by its normal equations and so
-// exact; one-vs-rest with targets ±1 for classes. It solves them for several rates of
-// forgetting at once, and predicts with a mixture of the solutions, weighted by their
-// recent errors (exponential weights: Vovk 1990). On a stationary stream the mixture
-// is the solution for all rows; on one that changes, that for as many as still count.
+// ridge is least squares on a few random features, solved exactly by its normal equations. For
+// classes it is one-vs-rest, with targets ±1. It solves the equations for several rates of
+// forgetting at once, and predicts with a mixture of the solutions, weighted by their recent errors
+// (exponential weights: Vovk 1990). On a stationary stream the mixture is the solution for all
+// rows. On a stream that changes, it is the solution for as many recent rows as are still relevant.
 //
-// Candidate 0 is the mixture. The others are its members, one for each rate.
+// Candidate 0 is the mixture. The other candidates are its members, one for each rate.
 type ridge struct {
 	engine.Problem
 	bank          *features.Bank
@@ -52,41 +52,41 @@ type ridge struct {
 
 // The constants of ridge, listed in docs/constants.md.
 const (
-	// maxFeatures is the number of random features, which the time to solve grows
-	// with the cube of. Chosen by trial.
+	// maxFeatures is the number of random features. The time to solve grows with its cube. Chosen
+	// by trial.
 	maxFeatures = 256
 
-	// lossDecay is the factor of the errors so far for each row: about the last 1,700
+	// lossDecay is the factor by which each row multiplies the errors so far: about the last 1,700
 	// rows decide the mixture. Chosen by trial.
 	lossDecay = 0.9994
 
-	// A member whose share is below minorShare is solved for only every minorInterval
-	// mini-batches. Chosen by trial.
+	// A member whose share is below minorShare is solved only every minorInterval mini-batches.
+	// Chosen by trial.
 	minorShare    = 1e-3
 	minorInterval = 8
 
-	// boostFactor and forgetFactor are what the rows so far count after a reaction to
-	// drift. Chosen by trial.
+	// boostFactor and forgetFactor multiply the weight of the rows so far in a reaction to drift.
+	// Chosen by trial.
 	boostFactor  = 0.1
 	forgetFactor = 0.01
 
-	// maxMargin bounds the margins of classes in the grades of members: one beyond is
+	// maxMargin bounds the margins of classes when members are graded: a margin beyond it counts as
 	// right or wrong, and no more. Chosen by trial.
 	maxMargin = 1.5
 
-	// maxGradedResidual bounds the residuals of a regression there, likewise.
+	// maxGradedResidual bounds the residuals of a regression when members are graded.
 	maxGradedResidual = 2 * target.MaxResidual
 
-	// parallelSize is the number of equations from which on a goroutine for each
-	// member is worth it. It has no influence on the results.
+	// parallelSize is the number of equations above which a goroutine for each member is
+	// worthwhile. It has no influence on the results.
 	parallelSize = 200
 )
 
-// forgettingFactors are those of the members: all rows count, or about the last
-// 2,000, 500 or 100. Chosen by trial.
+// forgettingFactors has one factor for each member: all rows count, or about the last 2,000, 500 or
+// 100. Chosen by trial.
 var forgettingFactors = []float64{1, 0.9995, 0.998, 0.99}
 
-// blocks returns the number of blocks of a model, all of which it has from the start.
+// blocks returns the number of blocks of a model, which has all of them from the start.
 func blocks(c engine.Options) int { return max(1, min(c.MaxFeatures, maxFeatures)/c.BlockSize) }
 
 func newEngine(p engine.Problem) *ridge {
@@ -120,10 +120,10 @@ func (r *ridge) Score(dst []float64, x []float32, n int) []float64 {
 	return engine.Scores(dst, r.bank, x, r.candidateCoef, r.intercept, n)
 }
 
-// norm returns what the features are divided by to have norm 1.
+// norm returns the norm of the features of a row, by which they are divided.
 func (r *ridge) norm() float64 { return math.Sqrt(float64(r.Features())) }
 
-// serve computes what predictions are made with.
+// serve computes the numbers that predictions need.
 func (r *ridge) serve() {
 	n, k, targets := r.n(), r.Head.Scores(), r.Head.Targets()
 	columns := k * (1 + len(r.members))
@@ -170,7 +170,7 @@ func (r *ridge) setTargets(t []float64, y target.Label) {
 		return
 	}
 	clear(t)
-	r.Head.Grad(t, t, y) // at the scores 0
+	r.Head.Grad(t, t, y) // the gradient at the scores 0
 	for i, g := range t {
 		t[i] = -g
 	}

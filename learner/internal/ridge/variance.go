@@ -5,9 +5,9 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
 )
 
-// Variance returns the variance of the label around its prediction for each scaled
-// row of x and each target, by the member that counts most for it: rows × targets,
-// or nil where the equations have no solution.
+// Variance returns the variance of the label around its prediction, for each scaled row of x and
+// each target: rows × targets. For each target it uses the member with the largest share. It
+// returns nil if the equations have no solution.
 func (r *ridge) Variance(x []float32) []float64 {
 	n, rows, targets := r.n(), len(x)/r.Dim, r.Head.Targets()
 	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
@@ -20,12 +20,13 @@ func (r *ridge) Variance(x []float32) []float64 {
 			if r.best(j) != e {
 				continue
 			}
-			if parameters == 0 { // the first target of the member
+			if parameters == 0 { // first target of this member
 				if !m.Factorise(factor, r.penalty) {
 					return nil
 				}
-				// Rows that were predicted had a leverage too, on average that of as many
-				// parameters as the penalty leaves: n - penalty·tr gram⁻¹.
+				// The rows behind r.noise had a leverage as well when they were predicted. On
+				// average it is the leverage of the number of parameters that the penalty leaves
+				// effective: n - penalty·tr gram⁻¹.
 				vec.InvertCholesky(inverse, factor, n)
 				parameters = float64(n)
 				for i := range n - 1 {

@@ -1,4 +1,4 @@
-// Package rules has the rules beside the coefficients of a model that are learned from its
+// Package rules has the rules of a model, apart from its coefficients, that are learned from its
 // predictions: the decision for a class, and the intervals and variances of numbers.
 package rules
 
@@ -9,24 +9,24 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Rules are those of a Learner. They are nil unless configured.
+// Rules are the rules of a Learner. Each is nil unless configured.
 //
-// The predictions of a mixture with the members that need labels have other errors than
-// those of a scorer, which has no such members, and have rules of their own.
+// A Learner with a mixture predicts with all its members. A scorer lacks the members that need
+// labels, so that its predictions have other errors. The two therefore have separate rules.
 type Rules struct {
-	costs     *decide.Rule // by class
+	costs     *decide.Rule // decides by the costs of classes
 	decision  *decide.F1
 	intervals *interval.Tracker
 
-	ownDecision  *decide.F1 // of a mixture
+	ownDecision  *decide.F1 // for predictions of all members of a mixture
 	ownIntervals *interval.Tracker
 }
 
-// Options say which rules there are.
+// Options say which rules to use.
 type Options struct {
 	F1          bool          // learn a threshold between two classes
-	Costs       *decide.Costs // otherwise decide by these, if not nil
-	Uncertainty interval.Kind // of numbers
+	Costs       *decide.Costs // without F1: decide by these costs, if not nil
+	Uncertainty interval.Kind // what to give for predictions of numbers
 	Targets     int
 	Mixture     bool
 }
@@ -50,11 +50,11 @@ func New(o Options) (r Rules) {
 	return r
 }
 
-// Costs returns the Rule for the costs by class, and nil if there is none.
+// Costs returns the Rule for the costs of classes, nil if there is none.
 func (r *Rules) Costs() *decide.Rule { return r.costs }
 
-// Served returns the rules of the predictions of a scorer, each nil if there is none. They
-// share memory with r.
+// Served returns the rules for the predictions of a scorer, each nil if there is none. They share
+// memory with r.
 func (r *Rules) Served() (d *decide.Rule, i *interval.Rule) {
 	d = r.costs
 	if r.decision != nil {
@@ -66,8 +66,8 @@ func (r *Rules) Served() (d *decide.Rule, i *interval.Rule) {
 	return d, i
 }
 
-// Mixed returns the rules of the predictions of a mixture with all members, as Served does
-// for those of a scorer.
+// Mixed returns the rules for the predictions of a mixture with all members, in the same form as
+// Served.
 func (r *Rules) Mixed() (d *decide.Rule, i *interval.Rule) {
 	d, i = r.Served()
 	if r.ownDecision != nil {
@@ -79,8 +79,8 @@ func (r *Rules) Mixed() (d *decide.Rule, i *interval.Rule) {
 	return d, i
 }
 
-// AddDecision updates the decisions with a row: its predictions by a scorer, and by a mixture
-// with all members.
+// AddDecision updates the decisions with a row. served are the predictions for it by a scorer, and
+// mixed those by a mixture with all members.
 func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) {
 	if r.decision != nil {
 		r.decision.Add(served, class, weight)
@@ -90,7 +90,7 @@ func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) 
 	}
 }
 
-// AddResiduals updates the intervals with a row of this leverage and its predictions, as in
+// AddResiduals updates the intervals with a row of this leverage. served and mixed are as in
 // AddDecision.
 func (r *Rules) AddResiduals(served, mixed []float64, leverage float64, y target.Label) {
 	if r.intervals != nil {
@@ -110,8 +110,7 @@ func (r *Rules) StepIntervals() {
 	}
 }
 
-// StepDecisions sets the decisions from the rows so far, and then ages these by a number of
-// rows.
+// StepDecisions sets the decisions from the rows so far, and then ages these by that many rows.
 func (r *Rules) StepDecisions(rows int) {
 	for _, f := range []*decide.F1{r.decision, r.ownDecision} {
 		if f != nil {
@@ -132,7 +131,7 @@ func (r *Rules) Graded() (coverage, width []float64) {
 	return nil, nil
 }
 
-// Save writes what learning needs in addition to the rules that Served returns.
+// Save writes what learning needs beyond the rules that Served returns.
 func (r *Rules) Save(a *state.Arrays) {
 	if r.decision != nil {
 		r.decision.Save(a)

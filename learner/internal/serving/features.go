@@ -9,8 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// A Selection is the random features that a pruned model has, of the first blocks of a
-// map: one bit each, from the least significant bit of the first byte on.
+// A Selection says which random features of the first blocks of a map a pruned model has: one bit
+// for each, starting with the least significant bit of the first byte.
 type Selection []byte
 
 func (s Selection) has(i int) bool { return s[i/8]>>(i%8)&1 == 1 }
@@ -32,7 +32,7 @@ func (s Selection) all(features int) []bool {
 	return selected
 }
 
-// loadSelection reads the selection of a pruned model, and returns nil if s has none.
+// loadSelection reads the selection of a pruned model. It does nothing if the model is not pruned.
 func (v *Part) loadSelection(s *state.Reader) {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "kept" {
 		return
@@ -46,7 +46,7 @@ func (v *Part) loadSelection(s *state.Reader) {
 	s.Require(v.Fit != nil && v.FeatureMap().AllowsSelection(), "a selection of random features that are made together")
 }
 
-// FeatureMap returns the map of the features, of which a pruned model has a selection.
+// FeatureMap returns the map of the features. A pruned model has only a selection of them.
 func (v *Part) FeatureMap() features.Map {
 	m := v.options().FeatureMap(v.Fit.Width(v.Dim))
 	m.Kernel, m.Second, m.Leverage = v.Fit.Kernel, v.Fit.Second, v.Fit.Leverage
@@ -61,13 +61,13 @@ func (v *Part) served() int {
 	return v.Blocks * v.BlockSize
 }
 
-// options are those of the features.
+// options returns the options of the features.
 func (v *Part) options() engine.Options {
 	return engine.Options{BlockSize: v.BlockSize, Seed: v.Seed, Sampling: v.Sampling}
 }
 
-// MachineBank returns the random features of the machines in the mixture, nil if there are
-// none. It is before if that has the same blocks.
+// MachineBank returns the random features of the machines in the mixture, nil if there are none. It
+// returns before if that has the same blocks.
 func (v *Part) MachineBank(before *features.Bank) *features.Bank {
 	if v.Fit == nil || v.Mixture == nil {
 		return nil
@@ -81,7 +81,7 @@ func (v *Part) MachineBank(before *features.Bank) *features.Bank {
 	return grown(v.Fit.Bank(o.FeatureMap(v.Fit.Width(v.Dim))), n, before)
 }
 
-// Bank returns the random features with coefficients, nil before the first fit. It is before
+// Bank returns the random features with coefficients, nil before the first fit. It returns before
 // if that has the same blocks, unless the model is pruned.
 func (v *Part) Bank(before *features.Bank) *features.Bank {
 	if v.Fit == nil {
@@ -94,7 +94,8 @@ func (v *Part) Bank(before *features.Bank) *features.Bank {
 	return grown(v.Fit.Bank(v.options().FeatureMap(v.Fit.Width(v.Dim))), v.Blocks, before)
 }
 
-// grown returns b, which is empty, with a number of blocks, or before if that has the same.
+// grown adds a number of blocks to b, which is empty, and returns it. If before already has the
+// same blocks, it returns before instead.
 func grown(b *features.Bank, blocks int, before *features.Bank) *features.Bank {
 	if before != nil && before.Blocks() == blocks && before.Map().Equal(b.Map()) {
 		return before

@@ -19,7 +19,7 @@ func (v *Part) saveForest(a *state.Arrays) {
 	state.Put(a, "forest.coefficients", v.Head.Scores(), v.LeafCoef)
 }
 
-// loadForest reads what saveForest wrote, of a model of rows of dim values and k scores.
+// loadForest reads what saveForest wrote for a model with k scores and rows of dim values.
 func (v *Part) loadForest(s *state.Reader, dim, k int) {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "forest.columns" {
 		return

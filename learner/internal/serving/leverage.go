@@ -5,7 +5,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// leverage is the arrays of that of the frequencies, present only where there is one.
+// leverage holds the arrays of the leverage of the frequencies. They are in a State only if there
+// is one.
 type leverage struct {
 	x       []float32
 	penalty []float64
@@ -20,7 +21,7 @@ func (v *Part) saveLeverage(a *state.Arrays) {
 	state.Put(a, "leverage.penalty", 1, []float64{penalty})
 }
 
-// takeLeverage reads the arrays of rows of dim inputs.
+// takeLeverage reads the arrays for rows of dim inputs.
 func (v *Part) takeLeverage(s *state.Reader, dim int) (l leverage) {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "leverage" {
 		return l
@@ -31,7 +32,7 @@ func (v *Part) takeLeverage(s *state.Reader, dim int) (l leverage) {
 	return l
 }
 
-// loadLeverage makes the leverage of the arrays.
+// loadLeverage constructs the leverage from its arrays.
 func (v *Part) loadLeverage(s *state.Reader, from leverage, dim int) {
 	if from.penalty == nil || s.Err != nil {
 		return

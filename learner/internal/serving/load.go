@@ -22,11 +22,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/metric"
 )
 
-// maxFrequencies bounds the memory that a State from the wire can ask for.
+// maxFrequencies bounds the memory that an untrusted State can ask for.
 const maxFrequencies = 1 << 28
 
-// Load reads what Save wrote. Lags, Targets and the fields above them are then all that
-// the arrays tell of a configuration.
+// Load reads what Save wrote. Of the configuration, it sets only Lags, Targets and the fields above
+// them, because the arrays have nothing else of it.
 func Load(s *state.Reader) (v Part) {
 	task, classes := v.loadSizes(s)
 	if s.Err != nil {
@@ -124,7 +124,7 @@ func (v *Part) loadSizes(s *state.Reader) (task target.Task, classes int) {
 	return task, int(number)
 }
 
-// requireNumbers checks that the numbers of a model are those of a learner.
+// requireNumbers checks that the numbers are in the ranges that a learner produces.
 func (v *Part) requireNumbers(s *state.Reader, scale, weights []float64, second []float32) {
 	require(s, scale, func(c float64) bool { return c > 0 }, "the scale of a column is %v")
 	require(s, weights, func(c float64) bool { return c >= 0 && c <= 1e9 }, "a column weight is %v")
@@ -133,15 +133,15 @@ func (v *Part) requireNumbers(s *state.Reader, scale, weights []float64, second 
 	require(s, v.Intercept, func(b float64) bool { return math.Abs(b) < engine.MaxCoefficient }, "an intercept is %v")
 }
 
-// require makes s fail with the first number that is not valid. It allocates only then, unlike
-// state.Reader.Require for each number.
+// require makes s fail with the first number that is not valid. Unlike state.Reader.Require for
+// each number, it allocates memory only in that case.
 func require[T any](s *state.Reader, all []T, valid func(T) bool, format string) {
 	if i := slices.IndexFunc(all, func(v T) bool { return !valid(v) }); i >= 0 {
 		s.Fail(format, all[i])
 	}
 }
 
-// loadHead makes the head of a task whose loss has a name.
+// loadHead constructs the head of a task with the loss of that name.
 func (v *Part) loadHead(s *state.Reader, task target.Task, classes int, name string) {
 	v.Head = target.NewHead(nil, target.Auto, 0, max(1, v.Targets))
 	if task == target.Auto {

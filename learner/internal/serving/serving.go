@@ -1,5 +1,5 @@
-// Package serving is the serving part of a State: what it takes to predict, and its form in
-// arrays.
+// Package serving is the serving part of a State: everything that predictions need, and its
+// representation in arrays.
 package serving
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/accrete-ml/accrete/learner/metric"
 )
 
-// Part is what it takes to predict, on its way into a State or out of it.
+// Part is everything that predictions need, for writing it to a State or reading it.
 type Part struct {
 	BlockSize int
 	Seed      uint64
 	Sampling  features.Sampling
 	Lags      int
-	Targets   int // of a regression, 0 for one
+	Targets   int // of a regression; 0 if it has only one
 
 	Head   target.Head
 	Dim    int
-	Fit    *warmup.Fit    // nil before the first
+	Fit    *warmup.Fit    // nil before the first fit
 	Metric *metric.Metric // nil if there is none
 	engine.Served
-	Kept      Selection       // of a pruned model, otherwise nil: Served has the coefficients of those only
+	Kept      Selection       // of a pruned model, otherwise nil; Served then has only the selected coefficients
 	Decision  *decide.Rule    // nil without Config.Costs
 	Intervals *interval.Rule  // nil without Config.Intervals and Config.Variance
 	Mixture   *mixture.Static // nil without Config.Mixture

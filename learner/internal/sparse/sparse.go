@@ -1,4 +1,4 @@
-// Package sparse has rows of which most columns are 0.
+// Package sparse has rows in which most columns are 0.
 package sparse
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Row is the columns of a row that are not 0. A column is named by a hash, of which a model
-// uses the low bits; several columns that share them are one.
+// Row has the columns of a row that are not 0. A column is identified by a hash, of which a model
+// uses the low bits. Columns that share these bits are one column for the model.
 type Row struct {
 	Columns []uint32
 	Values  []float32
@@ -18,13 +18,13 @@ type Row struct {
 func (r Row) Len() int { return len(r.Columns) }
 
 const (
-	// most and least bound the magnitude of a value, so that a coefficient for it is a
-	// float32, and that its products are finite.
+	// most and least bound the magnitude of a value, so that its coefficient is a valid float32 and
+	// its products are finite.
 	most, least = 1e20, 1e-20
 )
 
-// Append adds a column. A value that is not a number or too small to matter is left out,
-// and a huge one is bounded.
+// Append adds a column. It omits a value that is not a number or too small to matter, and bounds a
+// huge one.
 func (r *Row) Append(column uint32, value float64) {
 	if a := math.Abs(value); !(a > least) {
 		return
@@ -33,7 +33,7 @@ func (r *Row) Append(column uint32, value float64) {
 	r.Values = append(r.Values, float32(max(-most, min(most, value))))
 }
 
-// Valid reports whether r is as Append leaves it.
+// Valid reports whether r could be the result of calls of Append.
 func (r Row) Valid() bool {
 	for _, v := range r.Values {
 		if !valid(v) {
@@ -52,10 +52,10 @@ func valid(v float32) bool {
 // Clear empties r and keeps its memory.
 func (r *Row) Clear() { r.Columns, r.Values = r.Columns[:0], r.Values[:0] }
 
-// Rows is rows one after the other.
+// Rows holds rows one after the other.
 type Rows struct {
 	all    Row
-	bounds []int // of each row, and the end of the last; nil without rows
+	bounds []int // start of each row, and the end of the last; nil without rows
 }
 
 // Len returns the number of rows.
@@ -84,7 +84,8 @@ func (r *Rows) Append(x Row) {
 	r.bounds = append(r.bounds, len(r.all.Columns))
 }
 
-// Slice returns rows from to to, which share memory with r and to which none can be added.
+// Slice returns the rows from index from up to, but not including, to. They share memory with r. No
+// rows may be appended to them.
 func (r *Rows) Slice(from, to int) Rows {
 	if from >= to {
 		return Rows{}
@@ -98,7 +99,7 @@ func (r *Rows) Clear() {
 	r.bounds = r.bounds[:0]
 }
 
-// Save writes r with names that begin with a prefix.
+// Save writes r under names that begin with prefix.
 func (r *Rows) Save(a *state.Arrays, prefix string) {
 	ends, columns := make([]int64, r.Len()), make([]int64, r.all.Len())
 	for i := range ends {
@@ -112,7 +113,7 @@ func (r *Rows) Save(a *state.Arrays, prefix string) {
 	state.Put(a, prefix+".nonzeros", 1, r.all.Values)
 }
 
-// Load reads what Save wrote, n rows.
+// Load reads n rows that Save wrote.
 func (r *Rows) Load(s *state.Reader, prefix string, n int) {
 	ends := state.Take[int64](s, prefix+".ends", n, 1)
 	columns := state.Take[int64](s, prefix+".columns", state.AnySize, 1)

@@ -1,7 +1,7 @@
 // Package state writes and reads the named arrays of a State.
 //
-// Their names and their order are part of the snapshot format: they stay as they are,
-// whatever the code calls what is in them.
+// The names and the order of the arrays are part of the snapshot format: they stay the same even if
+// the code calls their contents something else.
 package state
 
 import (
@@ -17,7 +17,7 @@ func Put[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int
 	Own(a, name, columns, append([]T{}, data...))
 }
 
-// Own is Put for data that the caller gives up.
+// Own is Put without a copy: the caller must not use data afterwards.
 func Own[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
 	rows := 0
 	if columns > 0 {
@@ -79,7 +79,7 @@ func TakeRaw(s *Reader, name string, rows, columns int) []float64 {
 	data := takeAny[float64](s, name, rows, columns)
 	for i, v := range data {
 		if v != v {
-			data[i] = math.NaN() // one of its representations
+			data[i] = math.NaN() // the same representation of NaN everywhere
 		}
 		s.Require(!math.IsInf(v, 0), "%s has a value that is infinite", name)
 	}
@@ -108,7 +108,7 @@ func (s *Reader) Require(ok bool, format string, args ...any) {
 	}
 }
 
-// End returns the first error, which may be that there are more arrays.
+// End returns the first error. Arrays that have not been read are an error as well.
 func (s *Reader) End() error {
 	if s.Err == nil && len(s.In) > 0 {
 		s.Fail("unexpected array %q", s.In[0].Name)
@@ -118,7 +118,7 @@ func (s *Reader) End() error {
 
 func TakeString(s *Reader, name string) string { return string(TakeRow[byte](s, name)) }
 
-// TakeRow returns the data of an array of one row of any length, or of none.
+// TakeRow returns the data of an array that has one row of any length, or no row.
 func TakeRow[T float64 | float32 | int64 | byte](s *Reader, name string) []T {
 	n := 0
 	if len(s.In) > 0 {
@@ -135,9 +135,9 @@ type Array struct {
 	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
 }
 
-// Extend returns x with n more elements, of any value.
+// Extend returns x with n more elements, whose values are arbitrary.
 func Extend[T any](x []T, n int) []T {
-	if c := cap(x); len(x) == 0 && n > c { // slices.Grow would copy what is in the old memory
+	if c := cap(x); len(x) == 0 && n > c { // slices.Grow would copy the old memory
 		return make([]T, n, max(n, c+c/4))
 	}
 	return slices.Grow(x, n)[:len(x)+n]

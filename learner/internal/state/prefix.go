@@ -2,7 +2,7 @@ package state
 
 import "strings"
 
-// PutUnder adds the arrays that save writes, with a prefix.
+// PutUnder adds the arrays that save writes, with a prefix before their names.
 func PutUnder(a *Arrays, prefix string, save func(own *Arrays)) {
 	var own Arrays
 	save(&own)
@@ -12,7 +12,8 @@ func PutUnder(a *Arrays, prefix string, save func(own *Arrays)) {
 	}
 }
 
-// TakeUnder has load read the next arrays with a prefix, all of them, without it.
+// TakeUnder calls load to read all of the next arrays whose names have the prefix. load sees the
+// names without it.
 func TakeUnder(s *Reader, prefix string, load func(own *Reader)) {
 	if s.Err != nil {
 		return

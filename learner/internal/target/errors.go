@@ -6,12 +6,13 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// maxTarget bounds a standardised label, so that its square is finite and small beside
+// maxTarget bounds a standardised label, so that its square is finite and far below the largest
 // float64.
 const maxTarget = 1e6
 
-// unseenLoss returns the loss of a row whose class is new to the model: -ln 2⁻⁵², as if
-// new classes had that probability, or that of a margin which is certain and wrong.
+// unseenLoss returns the loss of a row whose class is new to the model. It is -ln 2⁻⁵², as if new
+// classes had the probability 2⁻⁵², or for margins the loss of a prediction that is certain and
+// wrong.
 func (h *Head) unseenLoss() float64 {
 	if h.margins() {
 		return 2
@@ -19,9 +20,9 @@ func (h *Head) unseenLoss() float64 {
 	return 52 * math.Ln2
 }
 
-// GradedLoss returns the loss of target j of y at the scores f, whose prediction is p:
-// half the squared error, in the units of the label, for the square loss, and the loss
-// itself for the others, the mean over the quantiles if there are several.
+// GradedLoss returns the loss of target j of y at the scores f, for which the model predicts p. For
+// the square loss it is half the squared error in the units of the label. For other losses it is
+// the loss itself, or the mean loss of the quantiles if there are several.
 func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 	switch {
 	case h.Loss == loss.Square{}:
@@ -41,8 +42,8 @@ func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 // Novel reports whether a prediction of novelty flags its row.
 func Novel(p []float64) bool { return len(p) == 2 && p[0] > p[1] }
 
-// Error returns the error of prediction p in target j: 0 or 1 for classes, the squared
-// error for numbers, and for novelty 1 for a row that is flagged.
+// Error returns the error of prediction p in target j: 0 or 1 for classes, and the squared error
+// for numbers. For novelty it is 1 if the row is flagged.
 func (h *Head) Error(p []float64, y Label, j int) float64 {
 	if h.Task == Regression {
 		d := h.Quantiles.Point(p, j) - Bounded(y.At(j))
@@ -60,9 +61,9 @@ func (h *Head) Error(p []float64, y Label, j int) float64 {
 	return 1
 }
 
-// BoundedError returns the error of the prediction p as a number from 0 to 1, in the mean
-// over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
-// e standard deviations. For novelty it is 1 for a row that is flagged.
+// BoundedError returns the error of the prediction p as a number from 0 to 1. It is 1 minus the
+// probability of the class, or e²/(1+e²) for an error of e standard deviations, averaged over the
+// targets. For novelty it is 1 if the row is flagged.
 func (h *Head) BoundedError(p []float64, y Label) float64 {
 	if h.Task == Novelty {
 		return h.Error(p, y, 0)
@@ -81,7 +82,7 @@ func (h *Head) BoundedError(p []float64, y Label) float64 {
 	return max(0, min(1, 1-p[y.Class]))
 }
 
-// Best returns the index of the largest of p, the first if there are several.
+// Best returns the index of the largest element of p, the first such index if there are several.
 func Best(p []float64) int {
 	at := 0
 	for i, v := range p {

@@ -1,4 +1,4 @@
-// Package target has tasks and labels, and the head of a model: the meaning of its scores.
+// Package target has tasks, labels, and the head of a model, which gives its scores their meaning.
 package target
 
 import (
@@ -8,24 +8,24 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Head is the meaning of the scores of a model: its task, its loss, and the scale of
-// its targets.
+// Head gives the scores of a model their meaning: it has the task, the loss, and the scale of the
+// targets.
 type Head struct {
 	Task    Task // Auto until the first label
 	Classes int  // seen so far
 	Loss    loss.Loss
-	Scales  []Scale // of a regression, one for each target: never changed in place
+	Scales  []Scale // of a regression, one for each target; never changed in place
 
-	Quantiles Quantiles   // of the loss
-	each      []loss.Loss // of each of them; nil if there are none
+	Quantiles Quantiles   // the quantiles that the loss has; the zero value for other losses
+	each      []loss.Loss // loss of each quantile; nil if there are none
 }
 
 // Scale standardises a target: a score f is the value Mean + Deviation·f.
 type Scale struct{ Mean, Deviation float64 }
 
-// NewHead returns the head of a model with that many classes, seen so far, and
-// targets. It has the chosen loss, or the one that suits the task if that is nil.
-// Logistic and Softmax are one choice: the number of classes decides.
+// NewHead returns the head of a model with that many targets, and that many classes seen so far. It
+// has the chosen loss; if that is nil, it has the default loss of the task. Logistic and Softmax
+// count as one choice: the number of classes decides between them.
 func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
 	h := Head{Task: task, Classes: classes, Scales: make([]Scale, targets)}
 	for j := range h.Scales {
@@ -58,8 +58,8 @@ func (h *Head) WithNewClass() Head {
 	return w
 }
 
-// Standardize sets the scales of the targets: standard deviations from their mean, but
-// multiples of the mean for counts.
+// Standardize sets the scales of the targets: scores are standard deviations from the mean, but for
+// counts multiples of the mean.
 func (h *Head) Standardize(in []Scale) {
 	h.Scales = slices.Clone(in)
 	if h.Loss != (loss.Poisson{}) {
@@ -77,9 +77,9 @@ func (h *Head) Standardize(in []Scale) {
 // of the losses of the targets.
 func (h *Head) Targets() int { return len(h.Scales) }
 
-// Parts returns the number of parts of the scores that have a loss of their own: the
-// targets of a regression, times the quantiles of each if there are several; 1 for other
-// tasks. The parts of a target follow one another.
+// Parts returns the number of parts of the scores, each of which has a loss of its own. For a
+// regression it is the number of targets, multiplied by the number of quantiles if there are
+// several. For other tasks it is 1. The parts of a target follow one another.
 func (h *Head) Parts() int { return len(h.Scales) * h.Quantiles.Each() }
 
 // LossOf returns the loss of part j.
@@ -90,10 +90,10 @@ func (h *Head) LossOf(j int) loss.Loss {
 	return h.each[j%len(h.each)]
 }
 
-// PartTarget returns the target of label y for the loss of part j.
+// PartTarget returns the number in label y that the loss of part j compares its scores with.
 func (h *Head) PartTarget(y Label, j int) float64 { return h.Target(y, j/h.Quantiles.Each()) }
 
-// Part returns the part of f with index j, of Parts equal ones.
+// Part returns part j of f, which consists of Parts equal parts.
 func (h *Head) Part(f []float64, j int) []float64 {
 	n := len(f) / h.Parts()
 	return f[j*n : (j+1)*n : (j+1)*n]
@@ -115,8 +115,8 @@ func (h *Head) Grad(dst, f []float64, y Label) {
 	}
 }
 
-// Grads sets dst to the gradients in the scores f of several models, for the targets of
-// each row, rows × Parts: f is rows × models × scores.
+// Grads sets dst to the gradients in the scores f of several models. f is rows × models × scores,
+// and targets is rows × Parts.
 func (h *Head) Grads(dst, f, targets []float64, models int) {
 	n := h.Parts()
 	if n == 1 {
@@ -128,14 +128,14 @@ func (h *Head) Grads(dst, f, targets []float64, models int) {
 	}
 }
 
-// margins reports whether the scores of a classifier are margins, of which 1 and -1
-// are certain, and not logarithms of odds or of probabilities.
+// margins reports whether the scores of a classifier are margins, for which 1 and -1 mean
+// certainty. Otherwise they are logarithms of odds or of probabilities.
 func (h *Head) margins() bool {
 	return h.Task == Classification && h.Loss != (loss.Logistic{}) && h.Loss != (loss.Softmax{})
 }
 
-// PriorScores appends the scores at which class i has the share weights[i] of the
-// total, with one more row for each class (Laplace's rule of succession).
+// PriorScores appends the scores at which class i has the share weights[i] of total, after adding
+// one row to each class (Laplace's rule of succession).
 func (h *Head) PriorScores(dst, weights []float64, total float64) []float64 {
 	total += float64(h.Classes)
 	switch {
@@ -163,8 +163,8 @@ func (h *Head) PriorScores(dst, weights []float64, total float64) []float64 {
 	return dst
 }
 
-// NewClassScore returns the score at which a new class has the share of one row of
-// total, beside others with these scores.
+// NewClassScore returns the score at which a new class has the share of one row in total, if the
+// other classes have these scores.
 func (h *Head) NewClassScore(others []float64, total float64) float64 {
 	if h.margins() {
 		return 2/max(total, 2) - 1
@@ -194,8 +194,8 @@ func (h *Head) PredictionSize() int {
 	return h.Classes
 }
 
-// WidenIntercept returns the intercepts b with one for a new class, whose share is that
-// of one row of total, taken from all the other classes in proportion.
+// WidenIntercept returns the intercepts b with one for a new class added. The share of the new
+// class is one row in total, taken from all the other classes in proportion.
 func (h *Head) WidenIntercept(b []float64, total float64) []float64 {
 	b = h.Widen(b, len(b))
 	last := len(b) - 1
@@ -221,15 +221,15 @@ func (h *Head) Predict(dst, f []float64) {
 	}
 }
 
-// PredictNovelty sets dst to the novelty of a row with the score f and to the threshold
-// above which it is flagged, for the intercept b of the model: f - b is the cosine
-// between the row and the centre of the model in the space of the features, and both
-// values are 1 minus a cosine.
+// PredictNovelty sets dst to the novelty of a row and to the threshold above which the row is
+// flagged. f is the score of the row and b the intercept of the model: f - b is the cosine between
+// the row and the centre of the model in the space of the features. Both values are 1 minus a
+// cosine.
 func (h *Head) PredictNovelty(dst []float64, f, b float64) {
 	dst[0], dst[1] = 1-(f-b), 1+b
 }
 
-// Target returns target j of a label as the loss compares it with scores.
+// Target returns target j of a label in the form that the loss compares with scores.
 func (h *Head) Target(y Label, j int) float64 {
 	if h.Task == Regression {
 		t := (Bounded(y.At(j)) - h.Scales[j].Mean) / h.Scales[j].Deviation
@@ -248,9 +248,9 @@ func TaskOf(l loss.Loss) Task {
 	return Regression
 }
 
-// Widen returns x, rows of from scores or coefficients of them, with as many as h has.
-// If that turns a binary model into one of three classes, its score u becomes
-// (-u/2, u/2), and a margin (-u, u).
+// Widen returns x, which consists of rows of from scores or of from coefficients, with as many
+// scores as h has in each row. If a binary model becomes one of three classes, its score u becomes
+// (-u/2, u/2), or (-u, u) for margins.
 func (h *Head) Widen(x []float64, from int) []float64 {
 	to, share := h.Scores(), 0.5
 	if h.margins() {
@@ -268,7 +268,7 @@ func (h *Head) Widen(x []float64, from int) []float64 {
 	return out
 }
 
-// SignedScores returns the number of scores of least squares on that many classes.
+// SignedScores returns the number of scores of a least-squares classifier of that many classes.
 func SignedScores(classes int) int {
 	if classes > 2 {
 		return classes
@@ -276,8 +276,9 @@ func SignedScores(classes int) int {
 	return 1
 }
 
-// AppendSigned appends the targets of least squares for a label: standardised numbers,
-// or ±1 for each class, or for the second of two.
+// AppendSigned appends the targets of least squares for a label: standardised numbers for a
+// regression, otherwise ±1 for each class. Two classes have a single target, which is 1 for the
+// second class.
 func (h *Head) AppendSigned(dst []float64, y Label) []float64 {
 	if h.Task == Regression {
 		for j := range h.Scales {

@@ -7,20 +7,22 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Label is what an example teaches. Its zero value is the absence of a label:
-// the example is predicted only.
+// Label is what an example teaches. The zero value means that there is no label: the example is
+// only predicted.
 type Label struct {
-	Task  Task    // Classification, Regression or Novelty; Auto if there is no label
-	Class int     // index of the class, in the order in which classes appeared; of Novelty, what is known of the row: see KnownNovel
+	Task Task // Classification, Regression or Novelty; Auto if there is no label
+	// index of the class, in the order in which classes appeared; for Novelty, what is known about
+	// the row, see KnownNovel
+	Class int
 	Value float64 // finite
 
-	// More has the targets after the first of a regression with several
-	// (Config.Targets); otherwise it is nil.
+	// More has the second and further targets of a regression with several (Config.Targets);
+	// otherwise it is nil.
 	More []float64
 }
 
-// What the Class of a Label of Novelty says about the row. It is for those who grade
-// scores: a learner does not see it.
+// What the Class of a Label of Novelty says about the row. It is for evaluating scores only: a
+// learner does not see it.
 const (
 	Unlabelled = iota // nothing
 	KnownNormal
@@ -38,7 +40,7 @@ func (y *Label) At(j int) float64 {
 	return y.More[j-1]
 }
 
-// RegressionLabel returns the label of a regression on these targets, which it keeps.
+// RegressionLabel returns the label of a regression with these targets. The label keeps the slice.
 func RegressionLabel(targets []float64) Label {
 	y := Label{Task: Regression, Value: targets[0]}
 	if len(targets) > 1 {
@@ -47,7 +49,7 @@ func RegressionLabel(targets []float64) Label {
 	return y
 }
 
-// BoundedLabel returns a copy of y that has only what its task needs, bounded.
+// BoundedLabel returns a copy of y that has only what its task needs, with bounded values.
 func BoundedLabel(y Label) Label {
 	switch y.Task {
 	case Classification:
@@ -62,10 +64,10 @@ func BoundedLabel(y Label) Label {
 	return y
 }
 
-// maxWeight bounds a weight, so that sums of weights can be divided by.
+// maxWeight bounds a weight, so that dividing by a sum of weights is safe.
 const maxWeight = 1e9
 
-// BoundedWeight returns w from 0 to maxWeight, and 0 for NaN.
+// BoundedWeight returns w, limited to the range from 0 to maxWeight, and 0 for NaN.
 func BoundedWeight(w float64) float64 {
 	if math.IsNaN(w) {
 		return 0
@@ -102,13 +104,13 @@ func TakeLabels(s *state.Reader, name string, n int, h *Head) ([]Label, []float6
 	return labels, weights
 }
 
-// MaxMagnitude bounds the values and labels that a learner computes with: the square of
-// a difference of two is finite, and so is the sum of many.
+// MaxMagnitude bounds the values and labels that a learner computes with, so that the square of a
+// difference of two values is finite, and so is the sum of many such squares.
 const MaxMagnitude = 1e150
 
 func Bounded(v float64) float64 { return max(-MaxMagnitude, min(MaxMagnitude, v)) }
 
-// Finite returns v, or the largest float64 for an infinite sum of positive numbers.
+// Finite returns v, or the largest float64 if v is +Inf.
 func Finite(v float64) float64 { return min(v, math.MaxFloat64) }
 
 // MaxTargets is the largest number of targets of a label.

@@ -6,26 +6,28 @@ import (
 )
 
 const (
-	// mostSpreads is the distance of an outlier from the median, in root mean squares of the
-	// distances of the others. Chosen by trial, see docs/constants.md.
+	// mostSpreads is the distance from the median beyond which a number is an outlier, in root mean
+	// squares of the distances of the others. Chosen by trial, see docs/constants.md.
 	mostSpreads = 30
 
-	// fewRows numbers say as much against a distance as one says for it: outliers among fewer
-	// are further away. Chosen by trial.
+	// fewRows is the number of numbers with which the limit is twice as far away as with very many
+	// numbers: with few numbers, a large distance is weaker evidence of an outlier. Chosen by
+	// trial.
 	fewRows = 32
 
-	// leastInliers is the number of numbers from which on one can be an outlier.
+	// leastInliers is the least number of numbers of which one can be an outlier.
 	leastInliers = 3
 )
 
-// mostOutliers returns the largest number of outliers among n numbers: if there are more of
-// their kind, none of them is one.
+// mostOutliers returns the largest number of outliers among n numbers. If more numbers than that
+// are far away, none of them counts as an outlier.
 func mostOutliers(n int) int { return max(1, min(n/16, max(4, 2+n/128))) }
 
-// InlierRange returns a range of numbers outside of which those in y are outliers: up to
-// mostSpreads times the root mean square of the distances from the median, without the largest
-// mostOutliers of these. Where half of the numbers or more are the same, as zeros, the others are
-// far from them whatever they are, and there are no outliers. The numbers must be Bounded.
+// InlierRange returns the range outside of which a number in y is an outlier. The range extends
+// from the median by mostSpreads times the root mean square of the distances from it, and further
+// if there are few numbers. The mean leaves out the largest mostOutliers distances. If half of the
+// numbers or more are the same, for example zeros, all others would be far away whatever they are,
+// so that there are no outliers. The numbers must be Bounded.
 func InlierRange(y []float64) (lo, hi float64) {
 	n := len(y)
 	if n < leastInliers {
@@ -45,7 +47,8 @@ func InlierRange(y []float64) (lo, hi float64) {
 	return median - most, median + most
 }
 
-// rootMeanSquare is that of numbers that are not negative and in ascending order.
+// rootMeanSquare returns the root mean square of numbers that are not negative and in ascending
+// order.
 func rootMeanSquare(d []float64) float64 {
 	unit, sum := d[len(d)-1], 0.0 // so that squares are neither zero nor infinite
 	for _, v := range d {
@@ -55,7 +58,7 @@ func rootMeanSquare(d []float64) float64 {
 	return unit * math.Sqrt(sum/float64(len(d)))
 }
 
-// Inliers returns the numbers in y that are no outliers, in their order.
+// Inliers returns the numbers in y that are not outliers, in the same order.
 func Inliers(y []float64) []float64 {
 	lo, hi := InlierRange(y)
 	rest := make([]float64, 0, len(y))

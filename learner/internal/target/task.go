@@ -2,12 +2,11 @@ package target
 
 import "fmt"
 
-// Task is what a model predicts. The first label of a stream settles it where
-// the configuration does not.
+// Task is what a model predicts. The first label of a stream determines it unless it is configured.
 type Task int
 
 const (
-	Auto           Task = iota // not settled yet
+	Auto           Task = iota // not determined yet
 	Classification             // the probability of each class
 	Regression                 // a number, or several
 	Novelty                    // how far a row is outside the support of the others; there are no labels

@@ -1,5 +1,5 @@
 // Package validation adds up the errors of predictions that were made before their rows were
-// learned, and those of baselines.
+// learned, and the errors of baselines.
 package validation
 
 import (
@@ -7,23 +7,23 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// A Tally adds up the errors of rows.
+// A Tally holds sums of the errors of rows.
 type Tally [tallyFields]float64
 
 const (
 	tallyRows = iota
 	tallyWeight
-	tallyModel // weighted errors, or squared errors
+	tallyModel // sum of weighted errors, which are squared for a regression
 	tallyMajority
 	tallyNoChange
 	tallyLinear
 	tallyLoss
 	tallyMean     // of the labels
-	tallyVariance // sum of their squared deviations from it
+	tallyVariance // sum of the squared deviations of the labels from their mean
 	tallyFields
 )
 
-// Add adds one row. errors are of the model and the three baselines.
+// Add adds one row. errors are the errors of the model and of the three baselines.
 func (t *Tally) Add(weight float64, errors [4]float64, loss, label float64) {
 	t[tallyRows]++
 	if weight == 0 {
@@ -78,16 +78,16 @@ func (t *Tally) Variance() float64 { return t[tallyVariance] / t[tallyWeight] }
 
 const (
 	bucketRows    = 100
-	RecentBuckets = 100 // in the longer window
-	LatestBuckets = 10  // in the shorter
+	RecentBuckets = 100 // buckets in the longer window
+	LatestBuckets = 10  // buckets in the shorter window
 )
 
-// Stream is the progressive validation of a stream: a tally of all rows, and a ring of
-// buckets for the windows.
+// Stream is the progressive validation of a stream: a tally of all rows, and a ring of buckets for
+// windows of recent rows.
 type Stream struct {
 	Whole   Tally
-	buckets [RecentBuckets + 1]Tally // the one being filled, and as many as the window has
-	at      int                      // the one being filled
+	buckets [RecentBuckets + 1]Tally // the bucket being filled, and as many as the longer window has
+	at      int                      // index of the bucket being filled
 }
 
 // Add adds one row: the errors of the model and of three baselines, the loss of the model and
@@ -101,7 +101,7 @@ func (r *Stream) Add(weight float64, errors [4]float64, loss, label float64) {
 	}
 }
 
-// Window returns the tally of the last buckets and of the one being filled.
+// Window returns the tally of the given number of last buckets and the bucket being filled.
 func (r *Stream) Window(buckets int) Tally {
 	var t Tally
 	for i := buckets; i >= 0; i-- {

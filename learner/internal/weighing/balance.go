@@ -5,49 +5,50 @@ import (
 )
 
 const (
-	// memoryRows is the number of labelled rows after which a row counts 1/e for how frequent
-	// its class is.
+	// memoryRows is the number of labelled rows after which a row counts 1/e in the class
+	// frequencies.
 	memoryRows = 20_000
 
-	// leastRows is what a class has to have in this memory before others are thinned for it:
-	// the standard error of so small a count is a third of it.
+	// leastRows is the weight that a class must have in this memory before other classes are
+	// thinned for it: the standard error of so small a count is a third of it.
 	leastRows = 10
 
-	// leastKept bounds thinning: of the rows of a class, at least this share is learned. A row
-	// then stands for a hundred, and more would be mostly noise.
+	// leastKept bounds thinning: at least this share of the rows of a class is learned. A row then
+	// stands for a hundred rows; more than that would be mostly noise.
 	leastKept = 0.01
 
 	mostUnit = 1e100
 )
 
-// Balance thins the rows of frequent classes, so that those that are learned have given
-// shares of each class. It is rejection sampling: where a class has the share g of the recent
-// rows and is to have f, its rows are kept with the probability q = (f/g) / max(f/g), and the
-// class of the maximum is kept whole.
+// Balance thins the rows of frequent classes, so that the rows that are learned have given shares
+// of each class. It is rejection sampling. If a class has the share g of the recent rows and is to
+// have the share f, its rows are kept with the probability q = (f/g) / max(f/g). The class with the
+// maximum keeps all its rows.
 //
-// A row that is kept counts for 1/q rows, so that what is minimised remains the mean loss
-// over all rows, whatever q was when a row came, and probabilities are those of the whole
+// A row that is kept counts as 1/q rows. What is minimised therefore remains the mean loss over all
+// rows, whatever q was when a row arrived, and predicted probabilities are those of the whole
 // stream (Horvitz and Thompson 1952; King and Zeng 2001, section 4.2).
 type Balance struct {
 	shares *Shares
 	seed   uint64
 
-	counts  []float64 // of each class, times unit: a row has the weight of its own time
-	unit    float64   // weight of the next row
-	rows    int64     // labelled
-	thinned int64     // of them, that were not kept
+	// count of each class, times unit: each row is added with the unit of its own time
+	counts  []float64
+	unit    float64 // weight of the next row
+	rows    int64   // labelled rows
+	thinned int64   // labelled rows that were not kept
 
-	was Chances // of the last row
+	was Chances // as of the last row
 }
 
-// Chances says what the rule has done.
+// Chances are the counts of rows and the share kept by a Balance.
 type Chances struct {
-	Rows    int64   `json:"rows"`             // labelled, of which
-	Thinned int64   `json:"thinned"`          // were predicted and not learned
-	Least   float64 `json:"least_kept_share"` // of the rows of the class that is thinned most
+	Rows    int64   `json:"rows"`             // labelled rows
+	Thinned int64   `json:"thinned"`          // rows that were predicted and not learned
+	Least   float64 `json:"least_kept_share"` // share of rows kept, of the class that is thinned most
 }
 
-// Chances returns what became of the rows so far.
+// Chances returns the counts for the rows so far.
 func (b *Balance) Chances() Chances {
 	c := b.was
 	c.Rows, c.Thinned = b.rows, b.thinned
@@ -60,16 +61,16 @@ func (b *Balance) Chances() Chances {
 // Thinned returns the number of rows that were not kept.
 func (b *Balance) Thinned() int64 { return b.thinned }
 
-// Fate is what becomes of a row with a label.
+// Fate is what happens to a row with a label.
 type Fate struct {
-	Thinned  bool    // it is predicted and graded, and not learned
-	Rows     float64 // that it stands for, 1 or more
-	Relative float64 // the same as a part of the largest number there is now, at most 1
+	Thinned  bool    // the row is predicted and graded, but not learned
+	Rows     float64 // number of rows that it stands for, 1 or more
+	Relative float64 // Rows divided by the largest such number at this time, at most 1
 }
 
-// Row counts a row of a class, where names are those of the classes as far as they are known,
-// and decides what becomes of it. It is kept in any case where always says so, and if it is
-// one of the first of its class.
+// Row counts a row of a class and decides what happens to it. names are the names of the classes,
+// as far as they are known. The row is kept if always is true, or if it is one of the first of its
+// class.
 func (b *Balance) Row(class int, names []string, always bool) Fate {
 	for class >= len(b.counts) {
 		b.counts = append(b.counts, 0)
@@ -120,8 +121,8 @@ func (b *Balance) Row(class int, names []string, always bool) Fate {
 	return Fate{Rows: 1 / q, Relative: smallest / q}
 }
 
-// uniform returns number n of the sequence of a seed, from 0 to 1. It is SplitMix64 (Steele,
-// Lea and Flood 2014), begun at n.
+// uniform returns number n, in [0, 1), of the sequence with a seed. It is SplitMix64 (Steele, Lea
+// and Flood 2014), started at n.
 func uniform(seed, n uint64) float64 {
 	z := mix(seed^0x62616c616e6365) + n*0x9e3779b97f4a7c15 // "balance"
 	return float64(mix(z)>>11) * (1. / (1 << 53))

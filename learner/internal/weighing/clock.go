@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	// agreeing is by how many rows those that are ahead of the time by more than a half-life
-	// have to outnumber the others to put it forward. One record with a wrong time does not,
-	// nor do those of one producer among others.
+	// agreeing is the number by which rows that are ahead of the clock by more than a half-life
+	// have to outnumber the others to put it forward. A single record with a wrong time does not
+	// suffice, nor do the records of one producer among others.
 	agreeing = 8
 
-	// mostAge bounds ages, in half-lives: older rows count as much as these, 1/1,048,576.
+	// mostAge bounds ages, in half-lives: older rows count as much as rows of this age,
+	// 1/1,048,576.
 	mostAge = 20
 
 	// maxSeconds bounds times and half-lives.
 	maxSeconds = 1e13
 
-	// maxRows bounds the rows of a state that is read. A model that succeeds another has the
-	// clock of that one, so that it may have more rows than the model has learned.
+	// maxRows bounds the rows in a state that is read. A model that succeeds another takes over its
+	// clock, which may therefore have counted more rows than the model has learned.
 	maxRows = 1 << 53
 )
 
@@ -30,31 +31,32 @@ const (
 	MostHalfLife  = 1e12
 )
 
-// Clock follows the event time of a stream: the latest time of its rows, with or without
-// labels. It never goes back. A time that is later by more than a half-life is only believed if
-// such rows outnumber the others by agreeing, counted from when they last did not outnumber
-// them; then it is the earliest of them.
+// Clock follows the event time of a stream: the latest time of its rows, with or without labels. It
+// never goes back. A time that is ahead of the clock by more than a half-life is not believed at
+// once. Only when such rows outnumber the others by agreeing does the clock advance, to the
+// earliest of these times. The count starts again whenever these rows cease to outnumber the
+// others.
 type Clock struct {
 	halfLife float64 // seconds
 
-	now    float64 // seconds since 1970; of no meaning before began
+	now    float64 // seconds since 1970; undefined unless began
 	began  bool
-	ahead  float64 // the earliest of the rows that are ahead
-	run    int64   // by how many they outnumber the others
+	ahead  float64 // earliest time of the rows that are ahead
+	run    int64   // number by which they outnumber the others
 	rows   int64
-	timed  int64   // rows that had a time
-	weight float64 // of them, all together
+	timed  int64   // number of rows with a time
+	weight float64 // sum of the weights of these rows
 }
 
-// Ages says what the rule has done.
+// Ages are the counts and the weights of the rows that a Clock has seen.
 type Ages struct {
 	Now     float64 // event time, in seconds since 1970; NaN before it is known
-	Rows    int64   // with labels and a time
-	Untimed int64   // with labels and without a time, which count fully
-	Sum     float64 // of the weights of the former
+	Rows    int64   // rows with a label and a time
+	Untimed int64   // rows with a label but without a time, which count fully
+	Sum     float64 // sum of the weights of the rows with a time
 }
 
-// Ages returns what became of the rows so far.
+// Ages returns the counts and weights so far.
 func (c *Clock) Ages() Ages {
 	a := Ages{Now: math.NaN(), Rows: c.timed, Untimed: c.rows - c.timed, Sum: c.weight}
 	if c.began {
@@ -71,7 +73,8 @@ func (a Ages) Mean() float64 {
 	return a.Sum / float64(a.Rows)
 }
 
-// See puts the time forward to that of a row, in seconds since 1970; NaN if it has none.
+// See puts the clock forward to the time of a row, in seconds since 1970. The time is NaN if the
+// row has none.
 func (c *Clock) See(time float64) {
 	if !(math.Abs(time) <= maxSeconds) {
 		return
@@ -88,8 +91,8 @@ func (c *Clock) See(time float64) {
 	}
 }
 
-// Weight returns that of a row with a label, of the given time, as of now: 1 halved with each
-// half-life of its age.
+// Weight returns the weight of a row with a label and the given time, as of now: 1, halved with
+// each half-life of its age.
 func (c *Clock) Weight(time float64) float64 {
 	c.rows++
 	if !(math.Abs(time) <= maxSeconds) {

@@ -13,14 +13,14 @@ import (
 // Balanced is the text of Shares that are equal for all classes.
 const Balanced = "balanced"
 
-// Bounds of Shares.
 const (
 	maxShares = 256
-	leastOf   = 1e-6 // of a share
+	leastOf   = 1e-6 // bounds of a share
 	mostOf    = 1e6
 )
 
-// Shares are what the rows that are learned are to have of each class, relative to each other.
+// Shares are the shares that classes are to have of the rows that are learned, relative to each
+// other.
 type Shares struct {
 	of map[string]float64 // by class; nil: all are equal
 }
@@ -73,8 +73,8 @@ func ParseShares(text string) (*Shares, error) {
 // Names returns the classes that s names, nil if it names none.
 func (s *Shares) Names() []string { return slices.Sorted(maps.Keys(s.of)) }
 
-// share returns that of a class, of which names has the name if it is long enough, and 0 for
-// one that is not thinned.
+// share returns the share of a class, or 0 if the class is never thinned. names may be shorter than
+// the number of classes; unless all shares are equal, a class without a name has the share 0.
 func (s *Shares) share(class int, names []string) float64 {
 	switch {
 	case s.of == nil:

@@ -1,20 +1,21 @@
-// Package weighing decides how much a labelled row counts for what is learned: less the older
-// it is when it is learned, and as one of several where a frequent class is thinned. What is
-// predicted and how it is graded does not depend on it.
+// Package weighing decides how much a labelled row counts in learning. A row counts less the older
+// it is when it is learned, and a row of a frequent class that is thinned counts as several.
+// Predictions and their evaluation do not depend on these weights.
 package weighing
 
 import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Rules is the state of both. The zero value weighs nothing. It is for one goroutine.
+// Rules is the state of both rules, for classes and for ages. The zero value has neither. It must
+// not be used by several goroutines at once.
 type Rules struct {
 	balance *Balance
 	clock   *Clock
 }
 
-// New returns Rules without rows. shares is nil where no class is thinned, and halfLife, in
-// seconds, is 0 where age does not matter.
+// New returns Rules that have seen no rows. shares is nil if no class is thinned. halfLife is in
+// seconds, and 0 if age does not matter.
 func New(shares *Shares, halfLife float64, seed uint64) (r Rules) {
 	if shares != nil {
 		r.balance = &Balance{shares: shares, seed: seed, unit: 1}
@@ -52,7 +53,7 @@ func (r *Rules) Set(o *Rules) {
 	}
 }
 
-// Follow continues with the time of o, which has seen the same rows and earlier ones.
+// Follow takes over the clock of o, which has seen the same rows as r and earlier ones.
 func (r *Rules) Follow(o *Rules) {
 	if r.clock != nil {
 		*r.clock = *o.clock
@@ -69,8 +70,8 @@ func (r *Rules) Save(a *state.Arrays) {
 	}
 }
 
-// Load reads what Save wrote, after a number of rows were learned with labels of that many
-// classes.
+// Load reads what Save wrote. learned is the number of labelled rows learned so far, and classes
+// the number of their classes.
 func (r *Rules) Load(s *state.Reader, learned int64, classes int) {
 	if r.balance != nil {
 		r.balance.load(s, learned, classes)

@@ -2,13 +2,14 @@ package windows
 
 import "math"
 
-// observed is a row as its key sees it. Its time is NaN if there is none.
+// observed is a row as far as the statistics of its key need it. Its time is NaN if there is no
+// row.
 type observed struct{ at, value, other float64 }
 
-// cell is the statistics of one half-life, as of the time of the slot.
+// cell is the statistics for one half-life, as of the clock of the slot.
 type cell struct {
-	rows     float64 // their weight
-	weight   float64 // of those with a value
+	rows     float64 // weight of all rows
+	weight   float64 // weight of the rows with a value
 	mean     float64 // NaN before the first value
 	variance float64
 }
@@ -19,8 +20,8 @@ func clearCells(cells []cell) {
 	}
 }
 
-// observe adds a value of weight a: the update of West (1979) for the mean and the variance,
-// which does not subtract large sums from each other.
+// observe adds a value with weight a. It updates mean and variance as West (1979), without
+// subtracting large sums from each other.
 func (c *cell) observe(v, a float64) {
 	switch total := c.weight + a; {
 	case missing(v) || total == 0:
@@ -34,14 +35,15 @@ func (c *cell) observe(v, a float64) {
 	}
 }
 
-// setSize is the number of different values that are told apart for a key.
+// setSize is the number of distinct values that are remembered for a key.
 const setSize = 32
 
 // distinct is a value and the time of its last row.
 type distinct struct{ value, at float64 }
 
-// remember notes that a value of the set was there at a time. A new one replaces the one
-// that was not there for the longest time, if it is later and there is no room.
+// remember notes that the value v occurred at a time. If there is no room for a new value, it
+// replaces the value that has not occurred for the longest time, unless the new one is older than
+// that.
 func (e entry) remember(v, at float64) {
 	oldest := 0
 	for i := range e.set[:e.slot.set] {

@@ -1,7 +1,7 @@
 package windows
 
-// insert returns the slot of a new key. If there is no room, it is that of the key that was
-// not seen for the longest time: by the order of the rows, as times can be wrong.
+// insert returns the slot of a new key. If there is no room, it evicts the key that was seen least
+// recently. Recency is by the order of the rows, because times can be wrong.
 func (t *table) insert(key uint64, c *Counts) int32 {
 	var i int32
 	if len(t.slots) >= t.group.MaxKeys {
@@ -23,7 +23,7 @@ func (t *table) insert(key uint64, c *Counts) int32 {
 	return i
 }
 
-// touch makes slot i the one that was seen last.
+// touch marks the key of slot i as the most recently seen.
 func (t *table) touch(i int32) {
 	if t.first != i {
 		t.unlink(i)

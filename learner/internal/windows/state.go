@@ -8,14 +8,14 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Windows is the statistics of all groups. It is for one goroutine.
+// Windows holds the statistics of all groups. It must not be used by several goroutines at once.
 type Windows struct {
 	layout *Layout
 	tables []table
 	counts Counts
 }
 
-// New returns Windows without rows. The layout is valid.
+// New returns Windows without rows. The layout must be valid.
 func New(l *Layout) *Windows {
 	w := &Windows{layout: l}
 	for i := range l.Groups {
@@ -27,14 +27,14 @@ func New(l *Layout) *Windows {
 // Layout returns the layout.
 func (w *Windows) Layout() *Layout { return w.layout }
 
-// Observe sets the features of a row, and adds it.
+// Observe sets the features of a row, and adds the row to the statistics.
 func (w *Windows) Observe(x []float64) {
 	for i := range w.tables {
 		w.tables[i].row(x, true, &w.counts)
 	}
 }
 
-// Look sets the features of a row, and does not add it.
+// Look sets the features of a row without adding the row to the statistics.
 func (w *Windows) Look(x []float64) {
 	var none Counts
 	for i := range w.tables {
@@ -42,10 +42,10 @@ func (w *Windows) Look(x []float64) {
 	}
 }
 
-// Counts returns what became of the rows since New or Load.
+// Counts returns the counts of rows since New or Load.
 func (w *Windows) Counts() Counts { return w.counts }
 
-// Keys returns the number of keys, of all groups.
+// Keys returns the number of keys in all groups together.
 func (w *Windows) Keys() (n int) {
 	for i := range w.tables {
 		n += len(w.tables[i].slots)
@@ -53,7 +53,7 @@ func (w *Windows) Keys() (n int) {
 	return n
 }
 
-// Bytes returns the memory that the keys take, and the most that they can take.
+// Bytes returns the memory that the keys take now, and the most that they can take.
 func (w *Windows) Bytes() (now, most int64) {
 	for i := range w.tables {
 		g := w.tables[i].group
@@ -63,8 +63,8 @@ func (w *Windows) Bytes() (now, most int64) {
 	return now, most
 }
 
-// keyBytes returns the memory that a key takes: its slot, its entry in the index of which
-// half may be free, and what belongs to it.
+// keyBytes returns the memory that a key takes: its slot, its entry in the index, half of which may
+// be unused, its cells and its set.
 func (g *Group) keyBytes() int64 {
 	n := int64(64 + 40 + 32*len(g.HalfLives))
 	if g.Distinct >= 0 {
@@ -73,7 +73,7 @@ func (g *Group) keyBytes() int64 {
 	return n
 }
 
-// Bounds of what is loaded, above all that rows lead to.
+// Bounds of numbers in a State, above anything that rows can lead to.
 const (
 	maxWeight   = 1 << 60
 	maxVariance = 4.1 * target.MaxMagnitude * target.MaxMagnitude
@@ -90,15 +90,15 @@ const (
 	slotFields
 )
 
-// Save writes the windows, if there are any: the keys of each group, those that were seen
-// longest ago first.
+// Save writes the windows, unless w is nil. The keys of each group are in the order in which they
+// were last seen, the least recently seen first.
 func (w *Windows) Save(a *state.Arrays) {
 	if w == nil {
 		return
 	}
 	layout, err := json.Marshal(w.layout)
 	if err != nil {
-		panic(err) // it has only numbers
+		panic(err) // a Layout consists of numbers only
 	}
 	var keys, sizes []int64
 	var slots, cells, sets []float64
@@ -125,7 +125,7 @@ func (w *Windows) Save(a *state.Arrays) {
 	state.Own(a, "windows.sets", 2, sets)
 }
 
-// Load reads what Save wrote, for rows of dim values; nil if there are no windows.
+// Load reads what Save wrote for rows of dim values. It returns nil if there are no windows.
 func Load(s *state.Reader, dim int) *Windows {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "windows.layout" {
 		return nil
@@ -176,7 +176,7 @@ func takeBits(s *state.Reader) []int64 {
 	return keys
 }
 
-// load adds a key, and returns what follows its values in sets.
+// load adds a key, and returns the part of sets that follows its values.
 func (t *table) load(s *state.Reader, key uint64, fields, cells, sets []float64) []float64 {
 	_, twice := t.index[key]
 	s.Require(!twice, "windows: duplicate key")

@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	// staleRows is the number of rows in succession that are too old after which a key
-	// begins again: what put its time ahead was wrong.
+	// staleRows is the number of successive rows that are too old after which a key starts again:
+	// the time of an earlier row must have been wrong.
 	staleRows = 8
 
 	// maxTime bounds times in seconds, so that their differences are exact enough.
 	maxTime = 1e15
 )
 
-// slot is what is known of a key.
+// slot is the state of a key.
 type slot struct {
 	key        uint64
-	clock      float64 // time of the newest row that was added; NaN: there is none
+	clock      float64 // time of the newest row added; NaN if there is none
 	held       observed
-	stale      int32 // rows in succession that were too old
+	stale      int32 // number of successive rows that were too old
 	set        int32 // number of distinct values
-	prev, next int32 // in the order in which the keys were seen, the last one first; -1: none
+	prev, next int32 // neighbours in the list of keys, the most recently seen first; -1: none
 }
 
 // table is the state of a group.
 type table struct {
 	group *Group
 	rates []float64 // ln 2 / half-life
-	ahead float64   // a row that is newer by more is held
+	ahead float64   // a row is held if it is newer than the clock by more than this
 
 	index       map[uint64]int32
 	slots       []slot
-	cells       []cell     // of each slot, one for each half-life
-	sets        []distinct // of each slot, setSize; empty without Distinct
-	first, last int32      // seen last, and seen longest ago; -1: none
+	cells       []cell     // for each slot, one cell for each half-life
+	sets        []distinct // for each slot, setSize values; empty without Distinct
+	first, last int32      // most recently seen slot, and least recently seen one; -1: none
 
-	scratch []cell // of a key that is only looked at
+	scratch []cell // for a key that is looked at without being added
 	spare   []distinct
 	factors []float64
 }
@@ -57,11 +57,11 @@ func newTable(g *Group) table {
 	return t
 }
 
-// entry is a slot with what belongs to it.
+// entry is a slot with its cells and its set.
 type entry struct {
 	*slot
 	cells []cell
-	set   []distinct // of room for setSize
+	set   []distinct // room for setSize values; slot.set of them are used
 }
 
 func (t *table) entry(i int32) entry {
@@ -73,7 +73,7 @@ func (t *table) entry(i int32) entry {
 	return e
 }
 
-// copied returns a copy of an entry in scratch memory.
+// copied returns a copy of an entry, in scratch memory and into.
 func (t *table) copied(e entry, into *slot) entry {
 	*into = *e.slot
 	copy(t.scratch, e.cells)
@@ -85,7 +85,7 @@ func (s *slot) begin(key uint64) {
 	*s = slot{key: key, clock: math.NaN(), held: observed{at: math.NaN()}, prev: -1, next: -1}
 }
 
-// row sets the features of x, and adds it if add.
+// row sets the features of x. If add is true, it then adds x to the statistics.
 func (t *table) row(x []float64, add bool, c *Counts) {
 	g := t.group
 	key, o := x[g.Key], observed{at: x[g.Time], value: math.NaN(), other: math.NaN()}
@@ -96,13 +96,13 @@ func (t *table) row(x []float64, add bool, c *Counts) {
 		c.NoKey++
 		return
 	}
-	if g.Of >= 0 && !missing(x[g.Of]) { // or the NaN stays the one that the state has
+	if g.Of >= 0 && !missing(x[g.Of]) { // otherwise it stays the same representation of NaN as in the state
 		o.value = target.Bounded(x[g.Of])
 	}
 	if g.Distinct >= 0 && !missing(x[g.Distinct]) {
 		o.other = x[g.Distinct]
 	}
-	bits := math.Float64bits(key + 0) // -0 is 0
+	bits := math.Float64bits(key + 0) // turns -0 into 0
 	i, known := t.index[bits]
 	var copied slot
 	var e entry
@@ -126,7 +126,7 @@ func (t *table) row(x []float64, add bool, c *Counts) {
 	}
 }
 
-// settle adds or drops the row that is held, given the time of the next one.
+// settle adds or drops the row that is held for the key, given the time of the next row.
 func (t *table) settle(e entry, at float64, c *Counts) {
 	h := e.held
 	if missing(h.at) {
@@ -143,14 +143,14 @@ func (t *table) settle(e entry, at float64, c *Counts) {
 	t.push(e, h)
 }
 
-// elapse sets the factors by which weights shrink in a time.
+// elapse sets the factors by which weights shrink in that many seconds.
 func (t *table) elapse(seconds float64) {
 	for i, r := range t.rates {
 		t.factors[i] = vec.Exp(-float64(seconds * r))
 	}
 }
 
-// features sets those of a row of x at a time, and the factors to those of the time since
+// features sets the features of a row of x at a time. It also sets the factors for the time since
 // the newest row.
 func (t *table) features(e entry, x []float64, at float64) {
 	g := t.group
@@ -199,7 +199,7 @@ func (t *table) features(e entry, x []float64, at float64) {
 	}
 }
 
-// add adds a row whose features are set.
+// add adds a row. Its features must have been set already.
 func (t *table) add(e entry, o observed, c *Counts) {
 	switch {
 	case missing(e.clock), o.at > e.clock+t.ahead:
@@ -225,8 +225,8 @@ func (t *table) add(e entry, o observed, c *Counts) {
 	e.stale = 0
 }
 
-// push adds a row to the statistics. The factors are those of the time between it and the
-// newest row.
+// push adds a row to the statistics. The factors must be set for the time between this row and the
+// newest one.
 func (t *table) push(e entry, o observed) {
 	later := missing(e.clock) || o.at >= e.clock
 	for i := range e.cells {

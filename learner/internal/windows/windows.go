@@ -1,19 +1,22 @@
-// Package windows gives rows statistics of the earlier rows of their key: how many there were,
-// what their values were, how many different ones, and how long ago the last one was. Earlier
-// rows count with a weight that halves with every half-life of event time.
+// Package windows adds statistics of earlier rows with the same key to a row: how many there were,
+// what their values were, how many distinct ones there were, and how long ago the last one was. The
+// weight of an earlier row halves with every half-life of event time.
 //
-// The statistics of a row are those of the rows before it, in their order, and then the row
-// is added. They depend on the rows of its key alone, as long as no key has been evicted.
+// The statistics of a row cover the rows before it, in the order of arrival. The row itself is
+// added afterwards. They depend on the rows of its key alone, as long as no key has been evicted.
 //
 // # Time
 //
-// A row that is up to the lateness older than the newest row of its key is added with the
-// weight that it would have if it had come in time. An older one is not added. A row that
-// is newer by more than the longest half-life, or the lateness if that is longer, is held:
-// the next row of the key adds it, unless that is older by more than so much, and drops it
-// otherwise. The first row of a key is held, too. So no single time, however wrong, can
-// discard what is known of a key. After staleRows rows in succession that were too old, the
-// key begins again with the last of them.
+// A row that is older than the newest row of its key, but not by more than the lateness, is added
+// with the weight that it would have if it had arrived in time. A row that is older than that is
+// not added.
+//
+// A row that is newer than the newest row of its key by more than the longest half-life, or by more
+// than the lateness if that is longer, is held. The next row of the key decides about it: if that
+// row is older than the held row by more than the same time, the held row is dropped, otherwise it
+// is added. The first row of a key is held as well. So no single time, however wrong, can discard
+// what is known of a key. After staleRows successive rows that were too old, the key starts again
+// with the last of them.
 package windows
 
 import (
@@ -28,10 +31,10 @@ type Feature int
 // The features. Their order is part of the snapshot format.
 const (
 	Count     Feature = iota // weight of the rows
-	Sum                      // of the values
-	Mean                     // of the values; missing before the first
+	Sum                      // sum of the values
+	Mean                     // mean of the values; missing before the first
 	Deviation                // standard deviation of the values; missing before the first
-	Distinct                 // weight of the different values of another column, each as of its last row
+	Distinct                 // weight of the distinct values of another column, each as of its last row
 	Since                    // ln(1 + seconds since the newest row); missing before the first
 	features
 )
@@ -53,18 +56,20 @@ func ParseFeature(s string) (Feature, error) {
 	return 0, fmt.Errorf("unknown feature %q", s)
 }
 
-// Group is the features of one key. Columns are those of raw rows.
+// Group defines the features of one key. Columns are indices into raw rows.
 type Group struct {
 	Key      int `json:"key"`
 	Time     int `json:"time"`     // seconds
-	Of       int `json:"of"`       // values of Sum, Mean and Deviation; -1 without these
-	Distinct int `json:"distinct"` // values that Distinct tells apart; -1 without it
+	Of       int `json:"of"`       // column of the values for Sum, Mean and Deviation; -1 without these
+	Distinct int `json:"distinct"` // column whose distinct values Distinct counts; -1 without it
 
 	HalfLives []float64 `json:"half_lives"` // seconds
 	Features  []Feature `json:"features"`   // in ascending order
-	To        []int     `json:"to"`         // columns of the features but Since of each half-life, one after the other, then of Since
-	Lateness  float64   `json:"lateness"`   // seconds
-	MaxKeys   int       `json:"max_keys"`
+	// columns for the features: for one half-life after the other, those of all features except
+	// Since, and then that of Since
+	To       []int   `json:"to"`
+	Lateness float64 `json:"lateness"` // seconds
+	MaxKeys  int     `json:"max_keys"`
 }
 
 // Bounds of a Group.
@@ -76,7 +81,7 @@ const (
 	maxGroups    = 64
 )
 
-// Layout is all groups. It never changes.
+// Layout has all groups. It never changes.
 type Layout struct {
 	Groups []Group `json:"groups"`
 }
@@ -147,14 +152,14 @@ func (g *Group) check(dim int, to map[int]bool) error {
 	return nil
 }
 
-// Counts says what became of rows.
+// Counts are the numbers of rows by what happened to them.
 type Counts struct {
 	Rows    int64 // added in time, or held
 	Late    int64 // added with the weight of an earlier row
-	Stale   int64 // too old
+	Stale   int64 // too old, not added
 	Dropped int64 // held, and contradicted by the next row of the key
 	NoKey   int64 // without a key or a time
-	Evicted int64 // keys
+	Evicted int64 // keys that were evicted
 }
 
 func missing(v float64) bool { return math.IsNaN(v) }
