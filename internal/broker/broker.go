@@ -28,11 +28,10 @@ type Config struct {
 }
 
 var (
-	// ErrInUse: the directory is in use by another broker, in this process or
-	// another.
+	// ErrInUse means that the directory is in use by another broker, in this process or another.
 	ErrInUse = errors.New("directory is in use by another broker")
 
-	// ErrAddress: Config.Addr cannot be advertised to clients.
+	// ErrAddress means that Config.Addr cannot be advertised to clients.
 	ErrAddress = errors.New("address")
 )
 
@@ -102,9 +101,8 @@ func (b *Broker) Failed() <-chan error { return b.faults.first }
 // Addr returns the address that the broker listens on, as host:port.
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
 
-// Close stops the broker and unlocks its directory. After a failed write the
-// directory is left as after a crash, because the state in memory differs from
-// that on disk.
+// Close stops the broker and unlocks its directory. After a failed write the directory is left as
+// after a crash, because the state in memory differs from the state on disk.
 func (b *Broker) Close() error {
 	if !b.faults.any.Load() {
 		b.cluster.Close()

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colours can be told apart by the colour-blind, too (Okabe and Ito 2008).
+// colours can be distinguished by the colour-blind as well (Okabe and Ito 2008).
 var colours = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {150, 150, 40, 255},
@@ -55,7 +55,7 @@ func NewPoints(points plotter.XYs, k int) (*plotter.Scatter, error) {
 	return s, nil
 }
 
-// NewBars returns the k-th bars of a plot, of equal distances.
+// NewBars returns the k-th set of bars of a plot, which are equally spaced.
 func NewBars(values plotter.Values, k int) (*plotter.BarChart, error) {
 	b, err := plotter.NewBarChart(values, vg.Points(7))
 	if err != nil {
@@ -75,8 +75,8 @@ func NewArea(outline plotter.XYs, k int) (*plotter.Polygon, error) {
 	return a, nil
 }
 
-// Save draws rows of plots, in which nil is an empty place, to a PNG file, or to an SVG file
-// if its name ends with .svg. It creates the folder if needed.
+// Save draws rows of plots to a PNG file, or to an SVG file if its name ends with .svg. A nil plot
+// leaves its place empty. Save creates the folder if needed.
 func Save(path string, rows [][]*plot.Plot) error {
 	cols, height := len(rows[0]), 400.0
 	if len(rows) > 1 {
@@ -105,7 +105,7 @@ func Save(path string, rows [][]*plot.Plot) error {
 	return file.Close()
 }
 
-// newImage returns the canvas of a file with that name.
+// newImage returns the canvas for a file with this name.
 func newImage(path string, width, height vg.Length) vg.CanvasWriterTo {
 	if strings.HasSuffix(path, ".svg") {
 		white := vgsvg.New(width, height)
@@ -141,8 +141,8 @@ func Decades(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// PowersOfTen returns ticks at the powers of ten, or at every second or third
-// one of a wide range.
+// PowersOfTen returns ticks at the powers of ten, or only at every second or third power if the
+// range is wide.
 func PowersOfTen(low, high float64) []plot.Tick {
 	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
 	step := 1 + (last-first)/7

@@ -1,5 +1,5 @@
-// Package constants reads from the source of the learner which numbers were
-// chosen by trial, and writes them at other values.
+// Package constants finds the numbers in the source of the learner that were chosen by trial, and
+// writes them with other values.
 package constants
 
 import (
@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// Constant is a constant, or a variable that nothing assigns to, whose comment
-// says that it was chosen by trial, or that it is a first guess.
+// Constant is a constant, or a variable that is never assigned to, with a comment that says that it
+// was chosen by trial or is a first guess.
 type Constant struct {
 	Name  string // with its package: "newton.windowRows"
-	Value string // as the source has it
-	Path  string // of its file, from the top of the module
-	at    int    // where in the file the value begins
+	Value string // as written in the source
+	Path  string // path of its file, relative to the root of the module
+	at    int    // offset of the value in the file
 }
 
-// Find returns the constants of the learner, and of its trees, of the module at root.
+// Find returns the constants of the learner and of its trees, in the module at root.
 func Find(root string) (all []Constant, err error) {
 	for _, pattern := range []string{"features/forest/*.go", "learner/internal/*/*.go", "learner/*.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
@@ -61,7 +61,7 @@ func inFile(root, path string) (found []Constant, err error) {
 		if !ok || group.Tok != token.CONST && group.Tok != token.VAR {
 			continue
 		}
-		last, doc := 0, "" // a comment is for the lines below it as well, up to an empty one
+		last, doc := 0, "" // a comment applies to the lines below it as well, up to an empty line
 		for _, s := range group.Specs {
 			spec := s.(*ast.ValueSpec)
 			switch {

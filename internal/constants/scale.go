@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Scaled returns the expression of c with every number multiplied by factor.
-// Numbers from 0.9 to 1.5 are rates of decay and margins: of those the distance
-// from 1 is multiplied. Whole numbers remain whole and at least 1.
+// Scaled returns the expression of c with every number multiplied by factor. A number from 0.9 to
+// 1.5 with a decimal point is a rate of decay or a margin: its distance from 1 is multiplied
+// instead. Whole numbers remain whole and at least 1.
 func (c Constant) Scaled(factor float64) string {
 	var out strings.Builder
 	var s scanner.Scanner
@@ -55,7 +55,7 @@ func scaled(literal string, factor float64) string {
 	return point(strconv.FormatFloat(v, 'g', 12, 64))
 }
 
-// point returns a number that the compiler takes for a float, also where nothing else says so.
+// point returns number in a form that the compiler always treats as a float.
 func point(number string) string {
 	if strings.ContainsAny(number, ".e") {
 		return number
@@ -63,7 +63,7 @@ func point(number string) string {
 	return number + ".0"
 }
 
-// Source returns the file of c, of the module at root, with another value of c.
+// Source returns the content of the file of c, in the module at root, with another value of c.
 func (c Constant) Source(root, value string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, c.Path)) // #nosec G304 -- a file of this module
 	if err != nil {

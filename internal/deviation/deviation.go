@@ -1,6 +1,6 @@
-// Package deviation measures how far predicted numbers are from the labels as the losses
-// count it that do not minimise the squared error: by the pinball loss for a quantile, and
-// by the absolute error for the robust losses. Both are in the units of the label.
+// Package deviation measures how far predicted numbers are from the labels, for losses other than
+// the squared error: by the pinball loss for quantiles, and by the absolute error for robust
+// losses. Both are in the units of the label.
 package deviation
 
 import (
@@ -11,21 +11,21 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Figures are means over some rows, and over the targets if there are several. Those that
-// do not belong to the loss are nil.
+// Figures are means over some rows, and over the targets if there are several. Fields that do not
+// belong to the loss are nil.
 type Figures struct {
 	Tau     *float64 `json:"tau,omitempty"`
 	Pinball *float64 `json:"pinball,omitempty"` // max(τ(y-f), (1-τ)(f-y)) for label y and prediction f (Koenker and Bassett 1978)
-	Below   *float64 `json:"below,omitempty"`   // share of the labels that are not above their prediction, which should be τ
+	Below   *float64 `json:"below,omitempty"`   // share of the labels that are at most their prediction; should be τ
 	MAE     *float64 `json:"mae,omitempty"`     // mean absolute error
 
-	Quantiles []Figures `json:"quantiles,omitempty"` // of each level, if there are several; Pinball is their mean
+	Quantiles []Figures `json:"quantiles,omitempty"` // for each level, if there are several; Pinball is their mean
 	Crossed   *float64  `json:"crossed,omitempty"`   // share of the rows with crossing quantiles, before they are sorted
 
-	Each []Figures `json:"deviation_each,omitempty"` // of each of several targets
+	Each []Figures `json:"deviation_each,omitempty"` // for each target, if there are several
 }
 
-// Name returns what Value is, and Value the figure that belongs to the loss.
+// Name returns the name of the figure that belongs to the loss. Value returns that figure.
 func (f *Figures) Name() string {
 	if f.Pinball != nil {
 		return "pinball"
@@ -57,10 +57,10 @@ func (f *Figures) Text() string {
 
 // Meter accumulates predictions and their labels. A nil Meter measures nothing.
 type Meter struct {
-	taus    []float64 // of the values of a target; nil for the absolute error
+	taus    []float64 // levels of the values of a target; nil for the absolute error
 	weight  float64
-	crossed float64 // weighted mean
-	values  []means // of each value of a prediction
+	crossed float64 // weighted share of the rows with crossing quantiles
+	values  []means // for each value of a prediction
 }
 
 // means are weighted means over the rows.
@@ -69,7 +69,7 @@ type means struct{ deviation, below float64 }
 // maxDeviation bounds the deviation of a row, so that the means are finite.
 const maxDeviation = 1e300
 
-// Of returns the loss that c names, or nil for auto.
+// Of returns the loss that c names, or nil for the default loss.
 func Of(c learner.Config) loss.Loss {
 	l, err := loss.Parse(c.Loss)
 	if err != nil {
@@ -78,7 +78,7 @@ func Of(c learner.Config) loss.Loss {
 	return l
 }
 
-// New returns a Meter for a loss, or nil for one that it has no figures for.
+// New returns a Meter for a loss, or nil for a loss without figures.
 func New(l loss.Loss) *Meter {
 	switch l := l.(type) {
 	case loss.Quantile:
@@ -94,7 +94,7 @@ func New(l loss.Loss) *Meter {
 // each returns the number of values of a target.
 func (m *Meter) each() int { return max(1, len(m.taus)) }
 
-// AddRow adds row i of a pass, as Add does.
+// AddRow is Add for row i of p. It also counts whether the quantiles of the row cross.
 func (m *Meter) AddRow(p *learner.Predictions, i int, y learner.Label, weight float64) {
 	if m == nil {
 		return
@@ -110,10 +110,10 @@ func (m *Meter) AddRow(p *learner.Predictions, i int, y learner.Label, weight fl
 	m.crossed += (crossed - m.crossed) * min(weight, mostWeight) / m.weight
 }
 
-// mostWeight bounds weights as the learner does.
+// mostWeight bounds weights like the learner does.
 const mostWeight = 1e9
 
-// Add adds a row with the prediction of each target, or of each quantile of each. It
+// Add adds a row, given the prediction for each target, or for each quantile of each target. It
 // ignores rows without a label or a prediction.
 func (m *Meter) Add(p []float64, y learner.Label, weight float64) {
 	if m == nil || y.Task != learner.Regression || len(p) != y.Targets()*m.each() {
@@ -144,7 +144,7 @@ func (m *Meter) Add(p []float64, y learner.Label, weight float64) {
 	}
 }
 
-// Figures returns the figures of the rows so far, and nil if there are none.
+// Figures returns the figures for the rows so far, or nil if there are none.
 func (m *Meter) Figures() *Figures {
 	if m == nil || m.values == nil {
 		return nil
@@ -161,7 +161,7 @@ func (m *Meter) Figures() *Figures {
 	return &f
 }
 
-// figures returns those of the values of some targets.
+// figures returns the figures for the values of some targets.
 func (m *Meter) figures(of []means) Figures {
 	if m.taus == nil {
 		return Figures{MAE: &mean(of, 0, 1).deviation}
@@ -178,7 +178,7 @@ func (m *Meter) figures(of []means) Figures {
 	return f
 }
 
-// mean returns the mean of every step-th of values, from the given one on.
+// mean returns the mean of every step-th element of values, starting with index from.
 func mean(values []means, from, step int) *means {
 	var sum means
 	n := float64(len(values) / step)

@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Recent measures the last rows of a stream, at least ranking.RecentRows once there are
-// that many and fewer than twice as many. A nil Recent measures nothing.
+// Recent measures the last rows of a stream: at least ranking.RecentRows once there are that many,
+// and fewer than twice that number. A nil Recent measures nothing.
 type Recent struct {
 	loss         loss.Loss
 	older, newer *Meter
@@ -22,7 +22,7 @@ func NewRecent(l loss.Loss) *Recent {
 	return &Recent{loss: l, older: New(l), newer: New(l)}
 }
 
-// AddRow adds row i of a pass, as Meter.AddRow does.
+// AddRow adds row i of p, as Meter.AddRow does.
 func (r *Recent) AddRow(p *learner.Predictions, i int, y learner.Label, weight float64) {
 	if r == nil {
 		return
@@ -35,7 +35,7 @@ func (r *Recent) AddRow(p *learner.Predictions, i int, y learner.Label, weight f
 	r.rows++
 }
 
-// Figures returns those of the recent rows, and nil if there are none.
+// Figures returns the figures for the recent rows, or nil if there are none.
 func (r *Recent) Figures() *Figures {
 	if r == nil {
 		return nil

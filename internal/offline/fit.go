@@ -1,4 +1,4 @@
-// Package offline learns and grades the rows of files, without Kafka.
+// Package offline learns and evaluates the rows of files, without Kafka.
 package offline
 
 import (
@@ -16,26 +16,27 @@ import (
 // Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
 // the same rows from one partition.
 type Fit struct {
-	Classes func() []string // names so far, for a model with costs or shares by class
+	Classes func() []string // returns the names so far; needed for a model with costs or shares of classes
 
 	learner *learner.Learner
-	options []byte // encoded, for snapshots
+	options []byte // encoded options, for snapshots
 	step    int64
 	batch   learner.Batch
 	keyed   bool // rows have keys
 	meter   *ranking.Meter
 	numbers *deviation.Meter // nil unless the loss has figures
 
-	// Observed, if not nil, is called for each row with windows once they are set.
+	// Observed, if not nil, is called for each row of a model with windows, once the features of
+	// the windows are set in it.
 	Observed func(x []float64)
 
-	// Predicted, if not nil, is called for each row, in order, with the pass that has its
-	// prediction, before the row is learned.
+	// Predicted, if not nil, is called for each row, in order, before the row is learned. The pass
+	// has its prediction.
 	Predicted func(pass *learner.PredictedBatch, i int)
 }
 
-// NewFit returns a Fit of the empty model, for rows that are read with options in. They
-// are for snapshots: whoever predicts with one has to read rows in the same way.
+// NewFit returns a Fit with an empty model. in are the options with which its rows are read. They
+// become part of snapshots, because rows must be read in the same way for predictions.
 func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
 	in.Above = c.Above()
 	options, err := record.Options(c, in)
@@ -51,7 +52,7 @@ func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
 
 const rowsAtOnce = 256
 
-// Add adds a row, which is predicted and learned at the latest by Finish.
+// Add adds a row. It is predicted and learned by the next call of Finish at the latest.
 func (f *Fit) Add(row decode.Row) {
 	if f.batch.Len() == 0 {
 		f.batch.Reset(len(row.X))
@@ -94,8 +95,8 @@ func (f *Fit) learn() {
 	f.batch.Reset(f.batch.Dim())
 }
 
-// measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
-// the progressive error, these are without the first row of all, and weighted.
+// measure adds the rows of a pass to the figures. from is the index of the first of them in the
+// batch. Like the progressive error, the figures are weighted, and omit the very first row.
 func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	if pass.Task == learner.Novelty && pass.Size > 0 {
 		for i := range pass.Len() {
@@ -125,8 +126,8 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	}
 }
 
-// meterNovelty adds a prediction to m, if something is known of the row, as one of two
-// classes: what is normal, and what is novel.
+// meterNovelty adds a prediction to m if it is known whether the row is normal or novel. These
+// count as two classes.
 func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
 	if y.Class == learner.Unlabelled {
 		return
@@ -139,39 +140,39 @@ func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
 	m.Add([]float64{1 - odds, odds}, predicted, y.Class-learner.KnownNormal, 1)
 }
 
-// Figures returns how well the classes were told apart so far, with the recall at a
-// precision, and nil for a regression or a single class.
+// Figures returns how well the classes have been distinguished so far, including the recall at the
+// given precision. It returns nil for a regression or a single class.
 func (f *Fit) Figures(precision float64) *ranking.Figures {
 	return f.meter.Figures(precision)
 }
 
-// Deviation returns the figures that the loss has for the predictions so far, and nil for
-// the square loss and for classes.
+// Deviation returns the figures of the loss for the predictions so far. It returns nil for the
+// square loss and for classes.
 func (f *Fit) Deviation() *deviation.Figures { return f.numbers.Figures() }
 
-// Columns describes what the model sees of each column; nil if it sees all of them as
-// they are.
+// Columns describes what the model sees of each column. It returns nil if the model sees all
+// columns as they are.
 func (f *Fit) Columns() []learner.Column { return f.learner.Columns() }
 
 // Progress returns the progressive validation so far.
 func (f *Fit) Progress() learner.Progress { return f.learner.Progress() }
 
-// Finish learns the rows that were added but not learned yet, except for those that wait for
-// their mini-batch to be full.
+// Finish learns the rows that were added but not learned yet, except for rows that wait until their
+// mini-batch is full.
 func (f *Fit) Finish() learner.Progress {
 	f.learn()
 	return f.Progress()
 }
 
-// Snapshot returns a snapshot of the current model, with the schema of the rows. It
-// has no history, so its lineage is that of the options alone.
+// Snapshot returns a snapshot of the current model, with the schema of the rows. It has no history,
+// so that its lineage is the hash of the options alone.
 func (f *Fit) Snapshot(schema *decode.Schema) (*snapshot.Snapshot, error) {
 	return f.snapshot(schema, f.learner.State())
 }
 
-// Final is Snapshot with the model that has learned every row, also those that wait for
-// their mini-batch to be full. A learner that continues with it nevertheless has them wait.
-// No rows can be added afterwards.
+// Final is Snapshot for a model that has learned every row, including rows that wait until their
+// mini-batch is full. A learner that continues from it nevertheless lets these rows wait. No rows
+// can be added afterwards.
 func (f *Fit) Final(schema *decode.Schema) (*snapshot.Snapshot, error) {
 	return f.snapshot(schema, f.learner.Finish())
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Grade compares the predictions of a model with the labels of rows that it has
-// not seen.
+// Grade compares the predictions of a model with the labels of rows that the model has not learned.
 type Grade struct {
-	Classes []string // names, for a model with costs by class
+	Classes []string // names, for a model with costs of classes
 
 	model *learner.Model
 	batch learner.Batch
@@ -28,7 +27,7 @@ type Grade struct {
 // graded accumulates the errors of the predictions of one target.
 type graded struct {
 	squares        float64 // of the errors
-	mean, variance float64 // of the labels; variance is times rows
+	mean, variance float64 // of the labels; variance is multiplied by the number of rows
 }
 
 // NewGrade returns a Grade without rows. Each row will have dim values.
@@ -38,7 +37,7 @@ func NewGrade(m *learner.Model, dim int) *Grade {
 	return g
 }
 
-// Add grades a row, if it has a label.
+// Add grades a row if it has a label. A row without one is only added to the windows.
 func (g *Grade) Add(row decode.Row) {
 	if row.Label.Task == learner.Auto && row.Windows == nil {
 		return
@@ -94,15 +93,15 @@ func (g *Grade) flush() {
 	g.batch.Reset(g.batch.Dim())
 }
 
-// Figures returns how well the model tells the classes apart, with the recall at a
-// precision, and nil for a regression or a single class.
+// Figures returns how well the model distinguishes the classes, including the recall at the given
+// precision. It returns nil for a regression or a single class.
 func (g *Grade) Figures(precision float64) *ranking.Figures {
 	g.flush()
 	return g.meter.Figures(precision)
 }
 
-// Deviation returns the figures that the loss of the model has for numbers, and nil for
-// the square loss and for classes.
+// Deviation returns the figures of the model's loss for numbers. It returns nil for the square loss
+// and for classes.
 func (g *Grade) Deviation() *deviation.Figures {
 	g.flush()
 	return g.numbers.Figures()
@@ -114,11 +113,12 @@ func (g *Grade) Rows() int64 {
 	return g.rows
 }
 
-// Task returns the task of the rows graded so far, by their labels.
+// Task returns the task of the rows graded so far, according to their labels.
 func (g *Grade) Task() learner.Task { return g.task }
 
-// Error returns the share of wrong classes, for novelty of flagged rows or, for a regression, the mean squared
-// error divided by the variance of the labels, averaged over the targets.
+// Error returns the share of wrong classes, or for novelty the share of flagged rows. For a
+// regression it returns the mean squared error divided by the variance of the labels, averaged over
+// the targets.
 func (g *Grade) Error() float64 {
 	g.flush()
 	if g.task != learner.Regression {
@@ -140,11 +140,11 @@ func (g *Grade) Errors() (all []float64) {
 	return all
 }
 
-// error returns the error of the target in n rows. It is finite, as that of a learner's
-// progress is.
+// error returns the error of the target over n rows. It is finite, like the error in a learner's
+// progress.
 func (t *graded) error(n int64) float64 {
 	if t.variance > 0 {
 		return min(t.squares/t.variance, math.MaxFloat64)
 	}
-	return min(t.squares/float64(n), 1) // labels without variance: perfect, or as bad as no model
+	return min(t.squares/float64(n), 1) // the labels do not vary: the prediction is perfect, or at worst as bad as no model
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
-// Option is an option by its name. One of the pointers is set.
+// Option is an option with a name. Exactly one of the pointers is set.
 type Option struct {
 	name   string
 	text   *string
@@ -18,20 +18,20 @@ type Option struct {
 	number *int
 }
 
-// Text is an option of one value.
+// Text returns an option with a single value.
 func Text(name string, to *string) Option { return Option{name: name, text: to} }
 
-// Texts is an option of several values, separated by commas.
+// Texts returns an option with several values, separated by commas.
 func Texts(name string, to *[]string) Option { return Option{name: name, list: to} }
 
-// Number is an option with a whole number.
+// Number returns an option with a whole number.
 func Number(name string, to *int) Option { return Option{name: name, number: to} }
 
-// List is the options of a value, in the order in which String writes them.
+// List has all options, in the order in which String writes them.
 type List []Option
 
-// Parse sets the options in s, in the form that String writes. An error mentions example
-// where s is not in that form.
+// Parse sets the options in s, which has the form that String writes. If s has another form, the
+// error mentions example.
 func (l List) Parse(s, example string) error {
 	given := map[string]bool{}
 	for _, option := range strings.Fields(s) {

@@ -2,12 +2,12 @@ package papers
 
 import "iter"
 
-// contests yields the paper's experiments on generated data one by one, and
-// creates each when it is needed. Covtype of figure 2 is read from a file, and
-// related tasks replace figure 4's ALOI. Figure 1 has the paper's sizes, figure
-// 3 d=40, p=30 and n=100. If full, figure 2 has documents of the sizes of RCV1
-// and real-sim, and figure 3 has the paper's d=100, p=100 and n=100, and one of
-// its problems of d=200, which takes 800 MB.
+// contests yields the paper's experiments on generated data one by one, and creates each when it is
+// needed. Covtype of figure 2 is not among them, because it is read from a file. Related tasks
+// replace ALOI of figure 4. Figure 1 has the sizes of the paper, and figure 3 has d=40, p=30 and
+// n=100. If full, figure 2 has documents of the sizes of RCV1 and real-sim. Figure 3 then also has
+// d=100, p=100 and n=100 as in the paper, and one of the paper's problems with d=200, which takes
+// 800 MB.
 func contests(full bool) iter.Seq[*contest] {
 	var all []func() *contest
 	for _, l := range []struct{ l1, l2 float64 }{{1e-3, 1e-2}, {1e-6, 1e-5}} {

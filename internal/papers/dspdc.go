@@ -16,8 +16,7 @@ type Options struct {
 	Covtype, Letter *Set // nil if not available
 }
 
-// mostPasses is a limit on the passes of a method that its time limit always
-// precedes.
+// mostPasses limits the passes of a method. In practice the time limit always takes effect first.
 const mostPasses = 1e6
 
 // DSPDC runs the experiments of Yu, Lin and Yang (2015).

@@ -61,11 +61,10 @@ func projectedContest(name string, x, classes []float64, p, q, d int, l1, l2 flo
 // of words out of p, and m dual and q primal coordinates per step.
 type documentSize struct{ n, p, words, m, q int }
 
-// documentContest returns the problem of section 6.1 on generated rows that
-// resemble documents. The k-th most frequent word has a probability of about
-// 1/k, words are weighted by the logarithm of their inverse frequency, and rows
-// have norm 1. A hyperplane in the space of word weights determines the
-// classes, of which one in 20 is wrong.
+// documentContest returns the problem of section 6.1 on generated rows that resemble documents. The
+// k-th most frequent word has a probability of about 1/k, words are weighted by the logarithm of
+// their inverse frequency, and rows have norm 1. A hyperplane in the space of word weights
+// determines the classes. One class in 20 is wrong.
 func documentContest(name string, seed uint64, size documentSize, d int, l1, l2 float64) *contest {
 	n, p := size.n, size.p
 	g := projection(vec.NewNormals(vec.Key("document map", seed, 0)), p, d)
@@ -116,13 +115,13 @@ func projection(normals *vec.Normals, p, d int) *matrix.Dense {
 // MB.
 const mostFormed = 1e7
 
-// projected returns the smoothed hinge on the products of u, rows in d
-// dimensions, with a random projection g, at m dual and q primal coordinates
-// per step. DSPDC and SPDC are Algorithm 2. SDCA has to multiply by the factors
-// with all of x in every step, as in table 1. Where the product is small
-// enough, two comparisons are added that are not in the paper: the methods on
-// the product formed beforehand, and DSPDC with the exact Λ, where it is known,
-// beside the paper's choice of mqR²/p.
+// projected returns the problem of the smoothed hinge on the products of u, rows in d dimensions,
+// with a random projection g. Steps have m dual and q primal coordinates. DSPDC and SPDC are
+// Algorithm 2. SDCA has to multiply by the factors with all of x in every step, as in table 1.
+//
+// If the product is small enough, two comparisons are added that are not in the paper: the methods
+// on the product formed beforehand, and, if the exact Λ is known, DSPDC with it instead of the
+// paper's choice of mqR²/p.
 func projected(figure, title string, u, g *matrix.Dense, b []float64, m, q int, l1, l2 float64) *contest {
 	a := matrix.NewFactored(u, g)
 	n, p := a.Dims()

@@ -4,11 +4,11 @@ package planted
 
 import "os"
 
-// Selected is the fault that this build has; none if it is empty.
+// Selected is the fault in effect, or "" for none.
 var Selected = os.Getenv("ACCRETE_PLANTED")
 
-// Faults are the values of Selected. Each breaks one rule that the guarantees of
-// learner and model log rest on.
+// Faults are the values of Selected. Each breaks one rule that the guarantees of learner and model
+// log depend on.
 var Faults = []string{
 	"rerelease",   // a successor does not publish again what is not known to be published
 	"ack",         // an append without a response counts as acknowledged
@@ -36,7 +36,8 @@ var Faults = []string{
 	"gap",         // missing offsets are ignored
 }
 
-// Adverse are those that need elections, oversized records or the loss of a topic's end.
+// Adverse are the faults that take effect only with elections, oversized records or the loss of a
+// topic's end.
 var Adverse = []string{
 	"outlived",    // predictions of decisions that the log has lost are ignored
 	"reuse",       // a rollback uses again a seq that the log has lost
@@ -52,5 +53,5 @@ var Adverse = []string{
 	"forgotten",   // a producer that the broker has forgotten keeps its id
 }
 
-// Fault reports whether this build has a fault.
+// Fault reports whether the fault with this name is in effect.
 func Fault(name string) bool { return Selected == name }

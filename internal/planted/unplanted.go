@@ -2,5 +2,5 @@
 
 package planted
 
-// Fault returns false, so that the compiler removes the calls and what they guard.
+// Fault returns false, so that the compiler removes its calls and the code that they guard.
 func Fault(string) bool { return false }

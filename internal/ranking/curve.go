@@ -6,16 +6,16 @@ type Curve struct {
 	AUC           float64  `json:"auc"`                      // area under the ROC curve; ties count half
 	PRAUC         float64  `json:"pr_auc"`                   // average precision
 	BestF1        float64  `json:"best_f1"`                  // at the best threshold in hindsight
-	BestThreshold *float64 `json:"best_threshold,omitempty"` // the least probability that it accepts; nil for a mean
-	Precision     float64  `json:"precision"`                // as asked for
-	Recall        float64  `json:"recall"`                   // the greatest with at least that precision; 0 if there is none
+	BestThreshold *float64 `json:"best_threshold,omitempty"` // least probability that it accepts; nil for means over several classes
+	Precision     float64  `json:"precision"`                // as requested
+	Recall        float64  `json:"recall"`                   // the greatest recall with at least that precision; 0 if there is none
 }
 
-// point is the rows of the same odds: their weights in the class and in others.
+// point holds the rows with the same odds: their weights in the class and in other classes.
 type point struct{ odds, in, out float64 }
 
-// curve returns the figures of n points, which at returns in descending order of odds.
-// in and out are the sums of all points, both above 0.
+// curve returns the figures for n points. at returns the points in descending order of their odds.
+// in and out are the sums over all points, both above 0.
 func curve(n int, at func(int) point, in, out, precision float64) Curve {
 	c := Curve{Precision: precision}
 	hits, misses, area, average, best := 0.0, 0.0, 0.0, 0.0, 0.0
@@ -39,8 +39,9 @@ func curve(n int, at func(int) point, in, out, precision float64) Curve {
 	return c
 }
 
-// F1 returns the harmonic mean of precision and recall for the weights of rows found
-// rightly, found wrongly and not found, and 0 if nothing was found rightly.
+// F1 returns the harmonic mean of precision and recall. Its arguments are the weights of the rows
+// that are found correctly, found wrongly, and not found. It returns 0 if no row is found
+// correctly.
 func F1(hits, misses, lost float64) float64 {
 	if !(hits > 0) {
 		return 0

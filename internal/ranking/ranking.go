@@ -1,5 +1,5 @@
-// Package ranking measures how well a classifier finds a class, in particular a rare one,
-// for which the error rate says little.
+// Package ranking measures how well a classifier finds a class, in particular a rare class, for
+// which the error rate says little.
 package ranking
 
 import (
@@ -9,34 +9,35 @@ import (
 
 const (
 	maxExact   = 1 << 20 // rows that an exact Meter keeps: 24 MiB, and as much again while it sorts them
-	maxCurves  = 64      // classes of which a Meter has histograms: 4 MiB
+	maxCurves  = 64      // classes for which a Meter has histograms: 4 MiB
 	rareShare  = 0.2     // see Figures.Imbalanced
 	maxClasses = 1 << 16
 )
 
-// Figures describe the predictions for some rows. With two classes, they are those of the
-// rarer one, the second if they are equal; with more, the means over all classes that
-// occur, each against the rest.
+// Figures describe the predictions for some rows. With two classes, they are the figures of the
+// rarer one, or of the second if both are equally frequent. With more, they are means over all
+// classes that occur, each against the rest.
 type Figures struct {
-	Class         *int    `json:"-"` // the rarer of two; nil with more
-	Classes       int     `json:"-"` // that occur
-	Share         float64 `json:"-"` // of the rarer class
+	Class         *int    `json:"-"` // the rarer of two classes; nil with more
+	Classes       int     `json:"-"` // number of classes that occur
+	Share         float64 `json:"-"` // share of the rarer class
 	F1            float64 `json:"f1"`
-	BalancedError float64 `json:"balanced_error"` // mean over the classes of the share of wrong predictions
+	BalancedError float64 `json:"balanced_error"` // share of wrong predictions, averaged over the classes
 
 	LogLoss          float64 `json:"log_loss"`          // mean of -log(probability of the class)
 	CalibrationError float64 `json:"calibration_error"` // expected calibration error, 15 bins
 
-	Each []ClassFigures `json:"each_class,omitempty"` // of the classes in their order; nil with more than 64
+	Each []ClassFigures `json:"each_class,omitempty"` // for each class, in their order; nil with more than 64
 
-	// Mean costs of a prediction, and of the most probable class; nil without costs by class.
+	// Mean costs of a prediction, and of predicting the most probable class; nil without costs of
+	// classes.
 	MeanCost     *float64 `json:"mean_cost,omitempty"`
 	ProbableCost *float64 `json:"mean_cost_most_probable,omitempty"`
 
 	*Curve // nil with more than 64 classes
 }
 
-// ClassFigures describe the predictions of one class.
+// ClassFigures describe the predictions for one class.
 type ClassFigures struct {
 	Class     string   `json:"class,omitempty"`     // its name, for a report
 	Recall    *float64 `json:"recall,omitempty"`    // nil for a class that does not occur
@@ -46,11 +47,11 @@ type ClassFigures struct {
 // Imbalanced reports whether one of two classes has less than 20 % of the rows.
 func (f *Figures) Imbalanced() bool { return f != nil && f.Class != nil && f.Share < rareShare }
 
-// Meter accumulates predictions. It is exact for the first 1,048,576 rows of two classes if
-// it was asked to, and otherwise keeps two histograms of 4,096 buckets for each of at most
-// 64 classes. These are exact at the edges of the buckets, which are 0.8 to 1.6 % of the
-// odds apart: the AUC deviates by at most half the share of the pairs of rows in the same
-// bucket, and F1 and recall are those of the best edge.
+// Meter accumulates predictions. If it was created as exact, it is exact for the first 1,048,576
+// rows of two classes. Otherwise it keeps two histograms of 4,096 buckets for each of at most 64
+// classes. These are exact at the edges of the buckets, which are 0.8 to 1.6 % of the odds apart.
+// The AUC deviates by at most half the share of the pairs of rows in the same bucket, and F1 and
+// recall are those of the best edge.
 type Meter struct {
 	exact   bool
 	rows    []row // while exact
@@ -60,31 +61,31 @@ type Meter struct {
 	calibration
 }
 
-// costs are what the rows have cost by the predicted class, and what they would have cost
-// by the most probable one.
+// costs are sums of the weights of rows, of the costs of their predicted classes, and of the costs
+// that their most probable classes would have had.
 type costs struct{ weight, paid, probable float64 }
 
 type row struct {
-	odds, weight float64 // of class 1
+	odds, weight float64 // odds of class 1
 	class        int
 }
 
-// tally is the weights of the rows of a class.
+// tally holds the weights of the rows of a class.
 type tally struct {
-	rows, found, right float64   // in the class, predicted to be, both
-	in, out            []float64 // buckets; nil while exact
+	rows, found, right float64   // rows of the class, rows predicted as the class, and rows that are both
+	in, out            []float64 // weights by bucket of rows in the class and of others; nil while exact
 }
 
 // New returns a Meter without rows.
 func New(exact bool) *Meter { return &Meter{exact: exact} }
 
-// Add adds a row: the probability of each class known so far, the predicted class and its
-// class, which may be a new one.
+// Add adds a row: the probabilities of the classes known so far, the predicted class, and the true
+// class, which may be new.
 func (m *Meter) Add(p []float64, predicted, class int, weight float64) {
 	if !(weight > 0) || class < 0 || class >= maxClasses || predicted < 0 || predicted >= max(len(p), 1) {
 		return
 	}
-	weight = min(weight, 1e9) // as the learner bounds it
+	weight = min(weight, 1e9) // the learner has the same bound
 	m.grow(max(len(p), class+1))
 	m.total += weight
 	m.calibration.add(p, class, weight)
@@ -114,7 +115,7 @@ func (m *Meter) curves() int {
 	return len(m.classes)
 }
 
-// grow makes room for n classes. Those that are new had the probability 0 until now.
+// grow makes room for n classes. New classes count as having had the probability 0 until now.
 func (m *Meter) grow(n int) {
 	if n > 2 && m.exact {
 		m.spill()
@@ -170,15 +171,15 @@ func odds(p []float64, j int) float64 {
 	return p[j] / max(0, 1-p[j])
 }
 
-// AddCost adds what the prediction of a row cost, and what the most probable class would
-// have cost.
+// AddCost adds the cost of the prediction for a row, and the cost that its most probable class
+// would have had.
 func (m *Meter) AddCost(paid, probable, weight float64) {
 	m.costs.weight += weight
 	m.costs.paid += float64(weight * paid)
 	m.costs.probable += float64(weight * probable)
 }
 
-// Figures returns the figures of the rows so far, with the recall at a precision. It
+// Figures returns the figures for the rows so far, including the recall at the given precision. It
 // returns nil unless at least two classes occur.
 func (m *Meter) Figures(precision float64) *Figures {
 	f := Figures{Share: 1}
@@ -218,7 +219,7 @@ func (m *Meter) Figures(precision float64) *Figures {
 	return &f
 }
 
-// each returns the figures of the classes.
+// each returns the figures for each class.
 func (m *Meter) each() []ClassFigures {
 	all := make([]ClassFigures, len(m.classes))
 	for j, c := range m.classes {

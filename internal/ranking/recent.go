@@ -1,11 +1,11 @@
 package ranking
 
-// RecentRows is the number of rows that Recent covers at least, once there are that many;
-// it covers fewer than twice as many.
+// RecentRows is the least number of rows that Recent covers once there are that many. It covers
+// fewer than twice that number.
 const RecentRows = 10_000
 
-// Recent measures the last rows of a stream. It begins a Meter every RecentRows rows, and
-// its figures are those of the older of the last two.
+// Recent measures the last rows of a stream. It begins a Meter every RecentRows rows, and returns
+// the figures of the older of the last two.
 type Recent struct {
 	older, newer *Meter
 	rows         int // in newer
@@ -24,11 +24,11 @@ func (r *Recent) Add(p []float64, predicted, class int, weight float64) {
 	r.rows++
 }
 
-// AddCost adds what the row that was added last cost, as Meter.AddCost does.
+// AddCost adds the costs of the row that was added last, as Meter.AddCost does.
 func (r *Recent) AddCost(paid, probable, weight float64) {
 	r.older.AddCost(paid, probable, weight)
 	r.newer.AddCost(paid, probable, weight)
 }
 
-// Figures returns those of Meter.Figures for the recent rows.
+// Figures returns the result of Meter.Figures for the recent rows.
 func (r *Recent) Figures(precision float64) *Figures { return r.older.Figures(precision) }

@@ -24,9 +24,8 @@ func Nearest(s string, names []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions, substitutions and swaps
-// of neighbours that turn a into b, where no letter is edited twice (optimal
-// string alignment).
+// distance returns the number of insertions, deletions, substitutions and swaps of neighbours that
+// turn a into b if no letter is edited twice (optimal string alignment).
 func distance(a, b string) int {
 	var before []int // the row above the previous row
 	above := make([]int, len(b)+1)
@@ -51,8 +50,8 @@ func distance(a, b string) int {
 	return above[len(b)]
 }
 
-// Unknown returns the error for a name that is not among names, with the forms that are
-// read, one for each of them, and a suggestion.
+// Unknown returns the error for a name that is not among names. It lists usages, the form of each
+// name, and may suggest a name.
 func Unknown(what, name string, names, usages []string) error {
 	hint := ""
 	if near := Nearest(name, names); near != "" {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// encoded is a Timeline in JSON. A point is an array, because the names of its members
-// would be most of its size.
+// encoded is the JSON form of a Timeline. A point is an array, because the names of members would
+// make up most of its size.
 type encoded struct {
 	Every  int64        `json:"every"`
 	Points [][6]float64 `json:"points"` // examples, observations, errors in the order of Errors
@@ -26,8 +26,8 @@ func (t Timeline) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// UnmarshalJSON restores a Timeline. What is not one becomes an empty Timeline and no
-// error: a history to be drawn must not keep anyone from reading what surrounds it.
+// UnmarshalJSON restores a Timeline. Invalid input results in an empty Timeline and not in an
+// error: a history for a plot must not prevent anyone from reading the data that contain it.
 func (t *Timeline) UnmarshalJSON(b []byte) error {
 	*t = Timeline{}
 	var e encoded

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// MostPoints bounds the points of a Timeline. Whenever one more is needed, pairs of
-	// neighbours are merged, so that a Timeline has between half of them and all.
+	// MostPoints bounds the points of a Timeline. Whenever one more is needed, pairs of neighbours
+	// are merged, so that it then has between half of them and all.
 	MostPoints = 240
 
 	// MostDrifts bounds Timeline.Drifts.
@@ -20,9 +20,9 @@ const (
 	firstEvery = 64 // examples per point of a new Timeline
 )
 
-// Timeline is the history of the errors of a model and of its baselines. It is a
-// function of the observations alone, and one that was encoded and decoded continues as
-// if it had not been. The zero value is empty and ready for use.
+// Timeline is the history of the errors of a model and of its baselines. It depends on the
+// observations alone, also if it is encoded and decoded in between. The zero value is empty and
+// ready for use.
 type Timeline struct {
 	Every  int64   // examples per point; 0 before the first
 	Points []Point // in the order of Examples
@@ -36,11 +36,11 @@ type Point struct {
 	Errors
 }
 
-// Errors are those of the model and of its baselines on the same examples.
+// Errors are the errors of the model and of its baselines on the same examples.
 type Errors struct{ Model, Linear, Majority, NoChange float32 }
 
-// NewErrors rounds errors to single precision. ok is false if one of them is not a
-// number; infinite ones are clamped.
+// NewErrors rounds errors to single precision. ok is false if one of them is NaN. Infinite errors
+// are clamped.
 func NewErrors(model, linear, majority, noChange float64) (e Errors, ok bool) {
 	to := [...]*float32{&e.Model, &e.Linear, &e.Majority, &e.NoChange}
 	for i, v := range [...]float64{model, linear, majority, noChange} {
@@ -52,8 +52,8 @@ func NewErrors(model, linear, majority, noChange float64) (e Errors, ok bool) {
 	return e, true
 }
 
-// Add adds the recent errors after that many labelled examples since the model was
-// created. Numbers that do not increase are ignored.
+// Add adds the recent errors. examples is the number of labelled examples since the model was
+// created; the call is ignored unless it has increased.
 func (t *Timeline) Add(examples int64, e Errors) {
 	if t.Every == 0 {
 		t.Every = firstEvery
@@ -73,8 +73,8 @@ func (t *Timeline) Add(examples int64, e Errors) {
 	}
 }
 
-// Observe adds the errors of a learner over its latest examples, and a mark if it has
-// detected drift since it had detected before.
+// Observe adds the errors of a learner over its latest examples. It also marks a detection of drift
+// if p.Drifts has changed since before.
 func (t *Timeline) Observe(p learner.Progress, before learner.Drifts) {
 	if s := p.Latest; s.Rows > 0 {
 		if e, ok := NewErrors(s.Model.Error, s.Linear.Error, s.Majority.Error, s.NoChange.Error); ok {
@@ -86,7 +86,7 @@ func (t *Timeline) Observe(p learner.Progress, before learner.Drifts) {
 	}
 }
 
-// Drift marks a detection of drift.
+// Drift marks a detection of drift at that many examples.
 func (t *Timeline) Drift(examples int64) {
 	if n := len(t.Drifts); n > 0 && t.Drifts[n-1] >= examples {
 		return
@@ -95,7 +95,7 @@ func (t *Timeline) Drift(examples int64) {
 	t.Drifts = t.Drifts[max(0, len(t.Drifts)-MostDrifts):]
 }
 
-// Model returns the errors of the model, for a small curve.
+// Model returns the errors of the model, for a small plot.
 func (t *Timeline) Model() []float64 {
 	errors := make([]float64, len(t.Points))
 	for i, p := range t.Points {
@@ -104,7 +104,7 @@ func (t *Timeline) Model() []float64 {
 	return errors
 }
 
-// Clone returns a copy that shares no memory.
+// Clone returns a copy that shares no memory with t.
 func (t *Timeline) Clone() *Timeline {
 	return &Timeline{t.Every, slices.Clone(t.Points), slices.Clone(t.Drifts)}
 }

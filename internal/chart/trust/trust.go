@@ -1,4 +1,4 @@
-// Package trust draws which members of a mixture have the weight along a stream.
+// Package trust draws how the weight is distributed among the members of a mixture along a stream.
 package trust
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// kinds are the groups of members that have an area, from the bottom to the top. A calibrated
-// twin belongs to its member.
+// kinds are the groups of members, each of which has an area, from the bottom to the top. A
+// calibrated twin belongs to the group of its member.
 var kinds = [...]string{"the algorithm", "linear", "last label", "short", "reset"}
 
 // kindOf returns the index of the group of a member.
@@ -32,18 +32,18 @@ func kindOf(m *learner.MemberScore) int {
 	return 0
 }
 
-// Recorder has the weights along a stream. Its zero value is empty.
+// Recorder records the weights along a stream. The zero value is empty.
 type Recorder struct{ points []point }
 
-// point is means over the rows since the one before.
+// point holds sums over the looks since the previous point.
 type point struct {
 	examples float64
-	shares   [len(kinds)]float64 // of the weight of the members, whose sum is 1
+	shares   [len(kinds)]float64 // share of each group in the weight of the members; the shares of a look add up to 1
 	stacked  float64
-	number   float64 // of looks
+	number   float64 // number of looks
 }
 
-// Look adds the weights of a learner with a mixture to the mean of the next point.
+// Look adds the current weights of a learner with a mixture to the next point.
 func (r *Recorder) Look(p *learner.Progress) {
 	if p.Mixture == nil {
 		return
@@ -68,7 +68,7 @@ func (r *Recorder) Look(p *learner.Progress) {
 	q.number++
 }
 
-// End ends the point after that many examples.
+// End completes the current point after that many examples.
 func (r *Recorder) End(examples int64) {
 	if n := len(r.points); n > 0 && r.points[n-1].number > 0 {
 		r.points[n-1].examples = float64(examples)
@@ -78,8 +78,8 @@ func (r *Recorder) End(examples int64) {
 // Empty reports whether nothing was recorded.
 func (r *Recorder) Empty() bool { return len(r.points) == 0 || r.points[0].examples == 0 }
 
-// Plot returns the picture of r, and its legend: the shares of the members in the mixture as
-// areas above each other, and the share of the stacks in the prediction as a line.
+// Plot returns a plot of r, and its legend. The shares of the groups in the mixture are stacked
+// areas, and the share of the stacks in the prediction is a line.
 func (r *Recorder) Plot() (picture, legend *plot.Plot, err error) {
 	p, legend := plot.New(), chart.NewLegend()
 	p.Y.Label.Text, p.X.Label.Text = "share in the mixture", "examples"
@@ -125,5 +125,5 @@ func (r *Recorder) Plot() (picture, legend *plot.Plot, err error) {
 	return p, legend, nil
 }
 
-// blackLine is the line of a chart that is black.
+// blackLine is the index of the line of a chart that is black.
 const blackLine = 6

@@ -1,13 +1,12 @@
-// Command sensitivity learns data sets of testdata with half and with twice the
-// value of each constant of the learner that was chosen by trial, and writes the
-// change of the progressive error, or of what ways.go says, into docs/constants.md:
+// Command sensitivity learns data sets of testdata with half and with twice the value of each
+// constant of the learner that was chosen by trial. It writes the change of the error into
+// docs/constants.md. The error is the progressive one unless ways.go says otherwise.
 //
 //	go run ./internal/constants/sensitivity
 //	go run ./internal/constants/sensitivity -only newton,ridge.lossDecay
 //
-// It changes no file of the source: the compiler reads one constant at a time
-// from an overlay. It runs at the top of the module and takes about an hour
-// on one core.
+// It does not change any file of the source: the compiler reads one constant at a time from an
+// overlay. It has to be run from the root of the module, and takes about an hour on one core.
 package main
 
 import (
@@ -98,8 +97,7 @@ func printErrors(name string) error {
 	return json.NewEncoder(os.Stdout).Encode(e)
 }
 
-// built builds this program with a value of c and returns the errors that it
-// prints.
+// built builds this program with a value of c, runs it, and returns the errors that it prints.
 func built(dir string, c constants.Constant, value string) (e errors, err error) {
 	source, err := c.Source(".", value)
 	if err != nil {

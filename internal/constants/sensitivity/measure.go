@@ -10,11 +10,11 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// errors are the progressive errors of sets, in several orders.
+// errors has the errors on each set, in several orders of its rows.
 type errors map[string][]float64
 
-// change describes e relative to the errors with the usual value: the mean
-// change, and the set where it is the largest.
+// change describes e relative to the errors with the usual value: it gives the mean change, and the
+// set with the largest change.
 func (e errors) change(usual errors) string {
 	same, total, most, where := true, 0.0, 0.0, ""
 	for _, name := range slices.Sorted(maps.Keys(usual)) {
@@ -39,7 +39,7 @@ func (e errors) change(usual errors) string {
 	return fmt.Sprintf("%+.1f %%, %s %+.1f %%", total/float64(len(usual)), where, most)
 }
 
-// measured learns the sets of a way and returns their errors.
+// measured learns the sets of a way and returns the errors.
 func (w *way) measured() (errors, error) {
 	e := errors{}
 	for _, s := range w.sets {
@@ -64,8 +64,8 @@ func (w *way) measured() (errors, error) {
 	return e, nil
 }
 
-// learn predicts and learns rows in that order. Labels of numbers are shifted, and then not
-// negative, unless shift is 0.
+// learn predicts and learns rows in the given order. Unless shift is 0, labels of numbers are
+// shifted by it, and bounded below by 0.
 func learn(l *learner.Learner, task learner.Task, m measure, rows *table, order []int, shift float64) {
 	var b learner.Batch
 	b.Reset(rows.dim)

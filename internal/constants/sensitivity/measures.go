@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// measure is an error of a learner.
+// measure computes an error of a learner.
 type measure interface {
 	// see is called for each row with its label, before it is learned. y is 1 for a novelty.
 	see(p *learner.PredictedBatch, i int, label learner.Label, y float64)
@@ -32,7 +32,7 @@ func newLinear() measure { return linear{} }
 
 func (linear) result(l *learner.Learner) float64 { return l.Progress().Whole.Linear.Error }
 
-// served is the error of the predictions of a scorer, which has the model after each batch.
+// served is the error of the predictions of a scorer that receives the model after each batch.
 type served struct{ sum, n float64 }
 
 func newServed() measure { return new(served) }
@@ -52,13 +52,13 @@ func (m *served) see(p *learner.PredictedBatch, i int, label learner.Label, _ fl
 
 func (m *served) result(*learner.Learner) float64 { return m.sum / m.n }
 
-// calibrated is the logarithmic loss of the predictions of a scorer for classes.
+// calibrated is the logarithmic loss of the predictions of classes by a scorer.
 type calibrated struct{ sum, n float64 }
 
 func newCalibrated() measure { return new(calibrated) }
 
 func (m *calibrated) see(p *learner.PredictedBatch, i int, label learner.Label, _ float64) {
-	const least = 1e-6 // bounds the loss of a row, as of one with a new class
+	const least = 1e-6 // bounds the loss of a row, for example of one with a new class
 	row, probability := p.Scorer.Row(i), 0.0
 	if len(row) == 0 {
 		return
@@ -72,9 +72,10 @@ func (m *calibrated) see(p *learner.PredictedBatch, i int, label learner.Label, 
 
 func (m *calibrated) result(*learner.Learner) float64 { return m.sum / m.n }
 
-// missed is 1 minus the F1 of the class with y = 1, as the rule of the learner decides.
+// missed is 1 minus the F1 of the class with y = 1, for the classes that the rule of the learner
+// chooses.
 type missed struct {
-	rare               int // the class, once there is a row of it
+	rare               int // index of the class; -1 before its first row
 	right, found, have float64
 }
 
@@ -95,18 +96,18 @@ func (m *missed) see(p *learner.PredictedBatch, i int, label learner.Label, y fl
 
 func (m *missed) result(*learner.Learner) float64 { return 1 - 2*m.right/(m.found+m.have) }
 
-// coverage is the share of the labels that intervals are to contain.
+// coverage is the share of the labels that intervals should contain.
 const coverage = 0.9
 
-// intervals is the mean interval score (Gneiting and Raftery 2007, section 6.2): the width of
-// an interval, and how far the label is outside. Without intervals they are those of normal
-// distributions with the variances.
+// intervals is the mean interval score (Gneiting and Raftery 2007, section 6.2). It combines the
+// width of an interval and the distance by which the label is outside. If there are no intervals,
+// it uses those of normal distributions with the predicted variances.
 type intervals struct{ sum, n float64 }
 
 func newIntervals() measure { return new(intervals) }
 
 func (m *intervals) see(p *learner.PredictedBatch, i int, _ learner.Label, y float64) {
-	const quantile = 1.6448536269514722 // of the normal distribution, for coverage
+	const quantile = 1.6448536269514722 // quantile of the normal distribution for coverage
 	u := p.Uncertainty(i)
 	if len(p.Row(i)) == 0 || !u.Valid() && !u.HasVariance() {
 		return
@@ -130,7 +131,7 @@ func (m *intervals) add(low, high, y float64) {
 
 func (m *intervals) result(*learner.Learner) float64 { return m.sum / m.n }
 
-// conformal is the mean interval score of learner.Conformal, on the variances.
+// conformal is the mean interval score of learner.Conformal, applied to the predicted variances.
 type conformal struct {
 	intervals
 	radius learner.Conformal
@@ -163,7 +164,7 @@ func (m *novelty) see(p *learner.PredictedBatch, i int, _ learner.Label, y float
 
 func (m *novelty) result(*learner.Learner) float64 {
 	slices.SortFunc(m.rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	novel, before, wrong := 0.0, 0.0, 0.0 // pairs in which the novelty has the lower score
+	novel, before, wrong := 0.0, 0.0, 0.0 // wrong counts the pairs in which the novelty has the lower score
 	for _, r := range m.rows {
 		if r.y == 1 {
 			novel++
@@ -175,7 +176,8 @@ func (m *novelty) result(*learner.Learner) float64 {
 	return wrong / (novel * before)
 }
 
-// flagged is how far the share of flagged rows is from nu, as a mean over stretches.
+// flagged is the absolute difference between the share of flagged rows and nu, averaged over
+// stretches.
 type flagged struct{ sum, n, stretches, total float64 }
 
 func newFlagged() measure { return new(flagged) }

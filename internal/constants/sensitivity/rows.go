@@ -12,20 +12,20 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// orders is the number of orders of a set, and of stretches of a stream.
+// orders is the number of orders of a set, or of stretches of a stream, that are learned.
 const orders = 3
 
-// set is a data set of testdata, of which rows are learned in each order.
+// set is a data set of testdata. In each order, only some of its rows are learned.
 type set struct {
-	name    string // of the file, with a suffix after a colon if it is read in another way
+	name    string // name of the file, followed by a colon and a suffix if the set is read in another way
 	task    learner.Task
 	label   string
 	rows    int
-	as      string    // type of all columns; empty: that of their values
+	as      string    // type of all columns; if empty, it is inferred from the values
 	missing float64   // share of the values that are removed
-	normal  []float64 // the classes that are no novelties; nil: all
-	every   int       // of the rows of other classes, one in that many is in the set
-	sparse  bool      // the columns are hashed, as with input.sparse
+	normal  []float64 // classes that are not novelties; nil: all
+	every   int       // of the rows of other classes, one in every is in the set
+	sparse  bool      // columns are hashed, as with input.sparse
 }
 
 // table is a set in memory.
@@ -38,7 +38,7 @@ type table struct {
 	sparse []learner.Sparse // of each row; nil if the set is not sparse
 }
 
-// read reads all rows, with the numbers of classes as labels.
+// read reads all rows. Labels are numbers, also for classes.
 func (s *set) read() (*table, error) {
 	name, _, _ := strings.Cut(s.name, ":")
 	path := "testdata/" + name + ".csv.gz"
@@ -99,7 +99,7 @@ func (s *set) read() (*table, error) {
 	}
 }
 
-// places returns where the columns are in a row, in the order of the header. Those of a
+// places returns the indices of the columns in a row, in the order of the header. The columns of a
 // sparse set are projections, which are not in the header.
 func (s *set) places(header, columns []string) (at []int) {
 	if s.sparse {
@@ -113,7 +113,7 @@ func (s *set) places(header, columns []string) (at []int) {
 	return at
 }
 
-// order returns rows in the order of a seed, or a stretch of a stream.
+// order returns the indices of rows: in an order drawn from the seed, or a stretch of a stream.
 func (s *set) order(t *table, seed int) []int {
 	have, want := len(t.y), min(s.rows, len(t.y))
 	if strings.Contains(s.name, ".train") {

@@ -6,14 +6,14 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// features bounds the size of the models, and with it the time of all runs.
+// features bounds the size of the models, and thereby the time of all runs.
 const features = 128
 
-// way is how the sets are learned to measure a constant.
+// way says how sets are learned to measure a constant.
 type way struct {
 	config  learner.Config
-	losses  map[learner.Task]string // a task without one is left out; nil: the usual losses
-	shift   float64                 // added to numbers, which are then not negative; 0: nothing
+	losses  map[learner.Task]string // tasks that are not in it are left out; nil: the usual losses
+	shift   float64                 // added to labels that are numbers, which are then bounded below by 0; 0: not used
 	sets    []set
 	measure func() measure
 }
@@ -40,7 +40,8 @@ var (
 		{name: "elec.stream", task: learner.Classification, label: "y", rows: 3000},
 	}
 	numbers = usualSets[2:3]
-	// Categories and missing values: as they are, and letter with 16 values of each column.
+	// Sets with categories and missing values: flights as they are and with more missing values,
+	// and letter with 16 categories in each column.
 	columns = []set{
 		{name: "flights.stream", task: learner.Regression, label: "arr_delay", rows: 3000},
 		{name: "flights.stream:missing", task: learner.Regression, label: "arr_delay", rows: 3000, missing: 0.015},
@@ -49,29 +50,29 @@ var (
 	stream     = usualSets[3:]
 	flights    = columns[:1]
 	classified = []set{usualSets[0], usualSets[1], usualSets[3]}
-	// Rows of which most columns are 0, and rows of text.
+	// Sets with rows in which most columns are 0, and with rows of text.
 	hashed = []set{
 		{name: "a9a.train", task: learner.Classification, label: "y", rows: 2000, sparse: true},
 		{name: "flights.stream", task: learner.Regression, label: "arr_delay", rows: 2000, sparse: true},
 	}
-	// One class of letter, and a few rows of spam.
+	// Sets with a rare class: a few rows of spam, and one class of letter.
 	rare = []set{
 		{name: "spam.train", task: learner.Classification, label: "y", rows: 2000, normal: []float64{0}, every: 12},
 		{name: "letter.train", task: learner.Classification, label: "y", rows: 4000, normal: letters[1:], every: 1},
 	}
 	letters = []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25}
-	// Classes that are normal, and a few rows of the others.
+	// Sets of normal classes with a few rows of others.
 	novelties = []set{
 		{name: "spam.train", label: "y", rows: 3000, normal: []float64{0}, every: 12},
 		{name: "letter.train", label: "y", rows: 6000, normal: []float64{0, 1, 2, 3, 4}, every: 80},
 	}
 )
 
-// nu is the share of the rows that are to be flagged.
+// nu is the share of the rows that should be flagged.
 const nu = 0.1
 
-// ways are the settings that use the constants of a package, or one of them, where those are
-// not the defaults.
+// ways are the settings in which the constants of a package, or a single constant, have an effect,
+// if the default settings do not use them.
 var ways = map[string]*way{
 	"ridge":                     {config: learner.Config{Algorithm: "ridge"}},
 	"ridge.boostFactor":         boosted,

@@ -10,9 +10,9 @@ import (
 // coordinates is the number of features in a block of sbmd and rbcd.
 const coordinates = 32
 
-// sbmd is stochastic block mirror descent (Dang and Lan 2015) with the Euclidean distance
-// on explicit features: a step takes the subgradient of one row in one block of the
-// coordinates, drawn at random. It answers with the mean of the iterates.
+// sbmd is stochastic block mirror descent (Dang and Lan 2015) on explicit features, with the
+// Euclidean distance. A step takes the subgradient for one row in one block of the coordinates,
+// drawn at random. Predictions use the mean of the iterates.
 type sbmd struct {
 	*explicit
 	w, mean []float64
@@ -24,8 +24,8 @@ func newSBMD(e *explicit) *sbmd {
 	return &sbmd{explicit: e, w: make([]float64, e.n), mean: make([]float64, e.n), draw: rand.New(rand.NewPCG(7, 7))}
 }
 
-// sbmdRate is the step size of the first steps. On the rings of the tests, step sizes of 1
-// to 30 have errors below .015 after one pass; .3 has .05, and .1 does not learn.
+// sbmdRate is the step size of the first steps. On the rings of the tests, step sizes from 1 to 30
+// give errors below .015 after one pass; .3 gives .05, and .1 does not learn.
 const sbmdRate = 3
 
 func (m *sbmd) learn(i int) {
@@ -44,17 +44,17 @@ func (m *sbmd) learn(i int) {
 
 func (m *sbmd) score(x []float32) []float64 { return m.linearScores(m.mean, x) }
 
-// rbcd is random block coordinate descent (Richtárik and Takáč 2014) on explicit features,
-// which are computed once and kept: a step takes the gradient of all rows in one block, with
-// the step size of the block's curvature. The hinge is squared, as the method needs a
-// gradient. A pass over the rows is as many steps as there are blocks.
+// rbcd is random block coordinate descent (Richtárik and Takáč 2014) on explicit features, which
+// are computed once and kept. A step takes the gradient for all rows in one block, with a step size
+// that follows from the block's curvature. The hinge is squared, because the method needs a
+// gradient. A pass over the rows has as many steps as there are blocks.
 type rbcd struct {
 	*explicit
 	z      []float64 // rows × n
 	margin []float64 // 1 - y f
 	w      []float64
 	rows   int
-	bound  []float64 // of the second derivative, of the blocks
+	bound  []float64 // bound of the second derivative, for each block
 	draw   *rand.Rand
 }
 

@@ -10,9 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/chart"
 )
 
-// Draw writes the pictures of what there is to PNG files in dir: novelties, the rate of
-// convergence, the posterior, support vector machines, and for each set the loss over
-// features and seconds.
+// Draw writes plots of the results in r to PNG files in dir: novelties, the rate of convergence,
+// the posterior, support vector machines, and for each set the loss over features and seconds.
 func (r *Report) Draw(dir string) error {
 	for _, picture := range []struct {
 		file string
@@ -57,7 +56,7 @@ func logarithmic(p *plot.Plot, x, y string) {
 	p.Add(plotter.NewGrid())
 }
 
-// drawRates draws the error of the mean of the iterates over steps, and a line of 1/t.
+// drawRates draws the error of the mean of the iterates over steps, and the line 1/t.
 func (r *Report) drawRates() ([]*plot.Plot, error) {
 	legend, p := chart.NewLegend(), plot.New()
 	p.Title.Text = "Error of the mean of the iterates"

@@ -9,17 +9,17 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// ExactReport compares algorithms with LIBSVM by the error of the training rows, at the time
-// when LIBSVM has converged: table 3 of Li and Póczos (2016).
+// ExactReport compares algorithms with LIBSVM by their error on the training rows, after the time
+// that LIBSVM takes to converge: table 3 of Li and Póczos (2016).
 type ExactReport struct {
 	Set     string        `json:"set"`
 	Rows    int           `json:"rows"`
-	Seconds float64       `json:"seconds"` // of LIBSVM
+	Seconds float64       `json:"seconds"` // time of LIBSVM
 	Results []ExactResult `json:"results"`
-	Skipped string        `json:"skipped,omitempty"` // why there are none
+	Skipped string        `json:"skipped,omitempty"` // reason if there are no results
 }
 
-// ExactResult is that of one method.
+// ExactResult is the result of one method.
 type ExactResult struct {
 	Method   string  `json:"method"`
 	Features int     `json:"features"` // or support vectors
@@ -27,10 +27,10 @@ type ExactResult struct {
 	Error    float64 `json:"training_error"`
 }
 
-// exactPenalty is λ of table 2 of Li and Póczos; C of LIBSVM is 1/(λn).
+// exactPenalty is λ of table 2 of Li and Póczos. The parameter C of LIBSVM is 1/(λn).
 const exactPenalty = 1e-5
 
-// exact runs LIBSVM on the rows of a set of classes, and then the algorithms for as long.
+// exact runs LIBSVM on the rows of a classification set, and then each algorithm for the same time.
 func exact(ctx context.Context, s *Rows, clock func() float64, progress func(string)) (*ExactReport, error) {
 	r := &ExactReport{Set: s.Name, Rows: len(s.Labels)}
 	l, ok := findLIBSVM()
@@ -59,7 +59,7 @@ func exact(ctx context.Context, s *Rows, clock func() float64, progress func(str
 	return r, nil
 }
 
-// inTime learns the rows of s again and again until that much processor time is over.
+// inTime learns the rows of s repeatedly until that much processor time has passed.
 func (s *Rows) inTime(ctx context.Context, name string, seconds float64, clock func() float64, progress func(string)) (ExactResult, error) {
 	r := ExactResult{Method: name}
 	l, err := learner.New(s.config(name, exactPenalty))
@@ -81,7 +81,7 @@ func (s *Rows) inTime(ctx context.Context, name string, seconds float64, clock f
 	return r, err
 }
 
-// learn predicts and learns the rows from from up to to.
+// learn predicts and learns the rows from index from up to, but not including, to.
 func (s *Rows) learn(l *learner.Learner, from, to int) {
 	for rest := s.batch(from, to); rest.Len() > 0; {
 		p := l.Predict(rest)
@@ -99,9 +99,9 @@ func (s *Rows) batch(from, to int) *learner.Batch {
 	return b
 }
 
-// training returns the mean loss of the first n rows, at most all, under the model as it
-// is, and the share of wrong classes. The loss is the negative logarithm of the class's
-// probability, or half of the squared error over the variance of the labels.
+// training returns the mean loss and the share of wrong classes of the current model on the first n
+// rows, or on all if there are fewer. The loss is the negative logarithm of the class's
+// probability, or half of the squared error divided by the variance of the labels.
 func (s *Rows) training(l *learner.Learner, n int) (loss, wrong float64, err error) {
 	m, err := learner.NewModel(l.State().Serving)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *Rows) training(l *learner.Learner, n int) (loss, wrong float64, err err
 	return loss / float64(n), wrong / float64(n), nil
 }
 
-// standardized returns the columns of s divided by their standard deviations, if they have
-// any, as float32.
+// standardized returns the columns of s minus their means, divided by their standard deviations
+// unless these are 0, as float32.
 func standardized(s *Rows) []float32 {
 	n := float64(len(s.Labels))
 	out := make([]float32, len(s.X))
@@ -154,7 +154,7 @@ func standardized(s *Rows) []float32 {
 	return out
 }
 
-// first returns the first n rows, at most all.
+// first returns the first n rows, or all if there are fewer.
 func (s *Rows) first(n int) *Rows {
 	n = min(n, len(s.Labels))
 	return &Rows{Name: s.Name, Dim: s.Dim, X: s.X[:n*s.Dim], Labels: s.Labels[:n], Settings: s.Settings}

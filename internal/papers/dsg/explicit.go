@@ -11,12 +11,12 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// explicit maps rows to features that approximate the kernel: random ones, or those of
+// explicit maps rows to features that approximate the kernel: random features, or those of
 // Nyström's method (Williams and Seeger 2001).
 type explicit struct {
 	problem
 	n  int
-	of func(x []float32) []float64 // of one row
+	of func(x []float32) []float64 // returns the features of one row
 }
 
 func newRandom(p problem, n int) *explicit {
@@ -93,7 +93,7 @@ func (m *pegasos) learn(i int) {
 	for j := range m.w {
 		m.w[j] = (1-1/m.t)*m.w[j] - rate*slope*z[j]
 	}
-	if most := 1 / math.Sqrt(m.penalty); vec.Dot(m.w, m.w) > most*most { // the ball that contains the solution
+	if most := 1 / math.Sqrt(m.penalty); vec.Dot(m.w, m.w) > most*most { // project onto the ball that contains the solution
 		by := most / math.Sqrt(vec.Dot(m.w, m.w))
 		for j := range m.w {
 			m.w[j] *= by

@@ -14,10 +14,10 @@ type gradient struct {
 	scores int
 	steps  int
 	w      []float64 // coefficients of all features × scores
-	mean   []float64 // those of the mean of the iterates
+	mean   []float64 // coefficients of the mean of the iterates
 	served []float32
 	f      []float64 // scratch
-	block  []float64 // likewise
+	block  []float64 // scratch
 }
 
 func newGradient(dim, blockSize, scores int, scale float64, seed uint64) *gradient {
@@ -28,8 +28,8 @@ func newGradient(dim, blockSize, scores int, scale float64, seed uint64) *gradie
 // features returns the number of random features.
 func (g *gradient) features() int { return len(g.w) / g.scores }
 
-// step learns the rows of x with the given rate and penalty. slopes sets its argument,
-// the predictions, to the derivatives of their losses.
+// step learns the rows of x with the given rate and penalty. slopes receives the predictions and
+// replaces them by the derivatives of their losses.
 func (g *gradient) step(x []float32, rows int, rate, penalty float64, slopes func(f []float64)) {
 	g.f = g.predict(g.f, g.w, x, rows)
 	slopes(g.f)
@@ -68,8 +68,8 @@ func (g *gradient) predict(dst, w []float64, x []float32, rows int) []float64 {
 	return dst
 }
 
-// topEigenvalue returns the largest eigenvalue of the Gaussian kernel's matrix of the
-// first rows of x, at most 512, divided by their number.
+// topEigenvalue returns the largest eigenvalue of the Gaussian kernel matrix of the first rows of
+// x, at most 512, divided by the number of these rows.
 func topEigenvalue(x []float32, dim int, scale float64) float64 {
 	n := min(512, len(x)/dim)
 	k := make([]float64, n*n)

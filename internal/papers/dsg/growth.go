@@ -16,11 +16,11 @@ type Rows struct {
 	Settings
 }
 
-// Settings are those of DSG, UDSG and CDSG; the zero value of each is the default.
+// Settings are the settings of DSG, UDSG and CDSG. The zero value of each stands for its default.
 type Settings struct {
 	Minibatch int
 	BlockSize int     // random features of a step
-	Lambda    float64 // penalty; without it that of the experiment
+	Lambda    float64 // penalty; 0: the penalty of the experiment
 }
 
 // config returns the configuration of an algorithm.
@@ -31,8 +31,8 @@ func (s Settings) config(algorithm string, lambda float64) learner.Config {
 	return learner.Config{Algorithm: algorithm, Direction: "rate", Lambda: lambda, Minibatch: s.Minibatch, BlockSize: s.BlockSize, MaxFeatures: uncapped}
 }
 
-// GrowthReport compares algorithms by their loss over time and features, as figure 1 of
-// Li and Póczos (2016).
+// GrowthReport compares algorithms by their loss over time and features, like figure 1 of Li and
+// Póczos (2016).
 type GrowthReport struct {
 	Set        string        `json:"set"`
 	Algorithms []GrowthCurve `json:"algorithms"`
@@ -49,22 +49,22 @@ type GrowthPoint struct {
 	Rows     int64   `json:"rows"`
 	Features int     `json:"features"`
 	Seconds  float64 `json:"seconds"`       // of processor time, after the warm-up
-	Loss     float64 `json:"loss"`          // mean of the predictions for the last rows, at most 1,000
-	Training float64 `json:"training_loss"` // mean of the model for the first 2,000 rows of the set
-	Error    float64 `json:"error"`         // progressive, of all rows
+	Loss     float64 `json:"loss"`          // mean over the predictions for the last rows, at most 1,000
+	Training float64 `json:"training_loss"` // mean loss of the model on the first 2,000 rows of the set
+	Error    float64 `json:"error"`         // progressive error over all rows
 }
 
-// growthAlgorithms are those of the comparison.
+// growthAlgorithms are the algorithms that are compared.
 var growthAlgorithms = []string{"dsg", "udsg", "cdsg"}
 
-// trainingRows is the number of rows that the training loss is measured on.
+// trainingRows is the number of rows on which the training loss is measured.
 const trainingRows = 2000
 
 // uncapped is more features than a set can use.
 const uncapped = 1 << 20
 
-// growth runs the algorithms, without a limit on their features, passes times over the
-// rows of a set.
+// growth runs the algorithms for a number of passes over the rows of a set, without a limit on
+// their features.
 func growth(ctx context.Context, s *Rows, passes int, clock func() float64, progress func(string)) (*GrowthReport, error) {
 	r := &GrowthReport{Set: s.Name}
 	for _, name := range growthAlgorithms {
@@ -73,7 +73,7 @@ func growth(ctx context.Context, s *Rows, passes int, clock func() float64, prog
 			return nil, err
 		}
 		c := GrowthCurve{Algorithm: name}
-		from, next := 0.0, int64(1250) // at which the warm-up has ended
+		from, next := 0.0, int64(1250) // the warm-up has ended by then
 		for pass := range passes {
 			for at := 0; at < len(s.Labels); at += 256 {
 				if err := ctx.Err(); err != nil {

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// NoLIBSVM says what the comparison with LIBSVM (Chang and Lin 2011) needs.
+// NoLIBSVM is the message for a comparison with LIBSVM (Chang and Lin 2011) that was not run.
 const NoLIBSVM = "LIBSVM was not run: svm-train and svm-predict are not installed (package libsvm-tools)"
 
-// libsvm runs the programs of LIBSVM: a support vector machine with the Gaussian kernel,
-// one against one for several classes.
+// libsvm runs the programs of LIBSVM: a support vector machine with the Gaussian kernel, which is
+// one-vs-one for more than two classes.
 type libsvm struct{ train, predict string }
 
-// findLIBSVM returns the programs, and whether they are installed.
+// findLIBSVM returns the programs and reports whether they are installed.
 func findLIBSVM() (l libsvm, ok bool) {
 	var missing, without error
 	l.train, missing = exec.LookPath("svm-train")
@@ -27,20 +27,21 @@ func findLIBSVM() (l libsvm, ok bool) {
 	return l, missing == nil && without == nil
 }
 
-// libsvmResult is that of a machine.
+// libsvmResult is the result for one support vector machine.
 type libsvmResult struct {
 	seconds     float64 // of processor time to learn
 	vectors     int
-	error, test float64 // shares of wrong classes: training rows, and test rows
+	error, test float64 // shares of wrong classes among training rows and test rows
 }
 
-// libsvmRows are rows in memory, and their classes from 0 on, or -1 and 1.
+// libsvmRows are rows in memory with their classes, which are 0, 1, … or -1 and 1.
 type libsvmRows struct {
 	x     []float32 // rows × dim
 	class []float64
 }
 
-// run learns the training rows with the scale of the kernel and the penalty C.
+// run learns the training rows with the given scale of the kernel and penalty C, and predicts both
+// sets.
 func (l libsvm) run(ctx context.Context, train, test libsvmRows, dim int, scale, c float64) (r libsvmResult, err error) {
 	dir, err := os.MkdirTemp("", "accrete-libsvm")
 	if err != nil {
@@ -74,7 +75,7 @@ func (l libsvm) run(ctx context.Context, train, test libsvmRows, dim int, scale,
 	return r, nil
 }
 
-// wrong returns the share of wrong classes of a file.
+// wrong returns the share of wrong classes in a file of rows.
 func (l libsvm) wrong(ctx context.Context, rows, model string) (float64, error) {
 	out, err := exec.CommandContext(ctx, l.predict, rows, model, os.DevNull).CombinedOutput() // #nosec G204 -- a program of the user's path
 	if err != nil {
@@ -110,7 +111,7 @@ func (r libsvmRows) write(path string, dim int) error {
 	return f.Close()
 }
 
-// supportVectors reads their number off a model.
+// supportVectors reads the number of support vectors from a model file.
 func supportVectors(path string) (int, error) {
 	f, err := os.Open(path)
 	if err != nil {

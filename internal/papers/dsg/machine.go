@@ -2,7 +2,7 @@ package dsg
 
 import "math"
 
-// Set is a data set of two classes.
+// Set is a data set with two classes.
 type Set struct {
 	Name        string
 	Dim         int
@@ -10,18 +10,18 @@ type Set struct {
 	Y, TestY    []float64 // -1 or 1
 }
 
-// machine is a support vector machine with the Gaussian kernel that learns its rows one
-// after the other, several times over.
+// machine is a support vector machine with the Gaussian kernel that learns its rows one after the
+// other, in several passes.
 type machine interface {
 	// learn learns row i of the training rows.
 	learn(i int)
-	// score returns the scores of rows × Dim values.
+	// score returns the scores of the rows in x, which are rows × Dim numbers.
 	score(x []float32) []float64
 	// features returns the number of random or Nyström features, or of rows kept.
 	features() int
 }
 
-// problem is what the machines have in common.
+// problem is the part that all machines have in common.
 type problem struct {
 	*Set
 	scale   float64 // of the kernel: the median distance
@@ -49,7 +49,7 @@ const (
 	svmBlock = 32
 )
 
-// newDoublySVM returns one with three times the step size of the square loss, which losses
+// newDoublySVM returns a doublySVM with three times the step size for the square loss, which losses
 // of classes tolerate.
 func newDoublySVM(p problem) *doublySVM {
 	return &doublySVM{problem: p, gradient: newGradient(p.Dim, svmBlock, 1, p.scale, 1), first: 3 / (topEigenvalue(p.Train, p.Dim, p.scale) + 1./svmBatch + 1./svmBlock)}
@@ -78,12 +78,12 @@ func hingeSlope(f, y float64) float64 {
 func (m *doublySVM) score(x []float32) []float64 { return m.predict(nil, m.w, x, len(x)/m.Dim) }
 func (m *doublySVM) features() int               { return m.gradient.features() }
 
-// norma is the online kernel machine of Kivinen, Smola and Williamson (2004) with a
-// budget: it forgets the oldest of its rows.
+// norma is the online kernel machine of Kivinen, Smola and Williamson (2004) with a budget: if it
+// has too many rows, it forgets the oldest.
 type norma struct {
 	problem
 	budget int
-	rows   []int     // kept
+	rows   []int     // rows that are kept
 	alpha  []float64 // their coefficients
 	t      float64
 }
@@ -122,12 +122,12 @@ func (m *norma) score(x []float32) []float64 {
 
 func (m *norma) features() int { return len(m.rows) }
 
-// kernelSDCA is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) in the
-// space of the kernel, which it evaluates with every row that has a dual variable.
+// kernelSDCA is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) in the space of
+// the kernel. It evaluates the kernel for every row with a dual variable that is not 0.
 type kernelSDCA struct {
 	problem
 	alpha []float64 // dual variables, in [0, 1]
-	rows  []int     // with one that is not 0, at times
+	rows  []int     // rows whose dual variable is, or has been, other than 0
 }
 
 func (m *kernelSDCA) learn(i int) {

@@ -12,22 +12,22 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// NoveltyReport is the detection of novelties in a stream beside a one-class support vector
-// machine that has all rows of its first part at once: the application of section 3.
+// NoveltyReport compares the detection of novelties in a stream with a one-class support vector
+// machine that has many rows at once: the application of section 3.
 type NoveltyReport struct {
 	Stream   string    `json:"stream"`
 	Nu       float64   `json:"nu"`
-	Rows     int       `json:"rows"`      // graded, in each order
-	Flagged  []float64 `json:"flagged"`   // share, of each order
-	AUC      []float64 `json:"auc"`       // of each order
-	BatchAUC []float64 `json:"batch_auc"` // likewise
+	Rows     int       `json:"rows"`      // number of graded rows, in each order
+	Flagged  []float64 `json:"flagged"`   // share of flagged rows, for each order
+	AUC      []float64 `json:"auc"`       // for each order
+	BatchAUC []float64 `json:"batch_auc"` // AUC of the batch solver, for each order
 }
 
 // orders is the number of orders of the rows in the experiments of section 3.
 const orders = 3
 
-// novel is a stream of rows and whether they are novelties, of which those from a row on are
-// graded, and the ones of a range are for the batch solver.
+// novel is a stream of rows, of which some are novelties. The rows from index from on are graded.
+// The batch solver gets the rows from train up to till.
 type novel struct {
 	name        string
 	dim         int
@@ -43,8 +43,8 @@ func (s *novel) add(x []float64, novelty bool) {
 	s.x, s.novel = append(s.x, x...), append(s.novel, novelty)
 }
 
-// blobs returns rows of two round clusters, of which one in 50 is far from both. If they
-// move, they do after 2,500 rows, and rows are graded from 2,500 later on.
+// blobs returns rows of two round clusters. One row in 50 is far from both clusters. If the
+// clusters move, they do so after 2,500 rows, and rows are graded from 2,500 rows later on.
 func blobs(seed uint64, move bool) *novel {
 	r := rand.New(rand.NewPCG(seed, 2))
 	s, before := &novel{name: "two blobs", dim: 2, from: 1250, till: 1250}, 4000
@@ -73,9 +73,10 @@ func blobs(seed uint64, move bool) *novel {
 	return s
 }
 
-// novelties returns streams of a set of classes: the most frequent of two, or the first
-// fifth of more, is normal, and 5 % of the rows are of others. The second, of more than two
-// classes, changes half way to the next fifth. There are at most that many rows of either.
+// novelties returns streams of a classification set, with at most that many rows for each set of
+// normal classes. The more frequent class is normal if there are two, and the first fifth of the
+// classes if there are more. About 5 % of the rows are of other classes. With more than two classes
+// there is a second stream, which changes to the next fifth of the classes half way.
 func (s *Rows) novelties(seed uint64, most int) (streams []*novel) {
 	counts := []int{}
 	for _, y := range s.Labels {
@@ -139,8 +140,8 @@ func (s *Rows) novelties(seed uint64, most int) (streams []*novel) {
 // noveltyWindow is the number of recent rows that the algorithm one-class knows.
 const noveltyWindow = 2048
 
-// detect streams the rows through a learner, and returns the scores and the share of flagged
-// rows of those that are graded.
+// detect streams the rows through a learner. It returns the scores of the graded rows, and the
+// share of them that is flagged.
 func (s *novel) detect(ctx context.Context, nu float64) (scores []float64, flagged float64, err error) {
 	l, err := learner.New(learner.Config{Task: learner.Novelty, Nu: nu})
 	if err != nil {
@@ -172,11 +173,11 @@ func (s *novel) detect(ctx context.Context, nu float64) (scores []float64, flagg
 	return scores, float64(flags) / float64(n-s.from), nil
 }
 
-// clip bounds standardised columns for the batch solver, which is better with it.
+// clip bounds standardised columns for the batch solver, which gives better results with it.
 const clip = 8
 
-// batch returns the scores of the batch solver for the rows that are graded: with
-// standardised columns and a kernel of the width that scikit-learn calls scale.
+// batch returns the scores of the batch solver for the graded rows. Columns are standardised, and
+// the width of the kernel is the one that scikit-learn calls scale.
 func (s *novel) batch(nu float64) (scores []float64) {
 	d, n := s.dim, float64(s.till-s.train)
 	center, factor := make([]float64, d), make([]float64, d)
@@ -210,8 +211,8 @@ func (s *novel) batch(nu float64) (scores []float64) {
 	return scores
 }
 
-// auc returns the share of the pairs of a novel row and another one that scores put in this
-// order. Pairs of equal scores count half.
+// auc returns the area under the ROC curve: the share of pairs of a novel row and another row in
+// which the novel row has the higher score. Pairs of equal scores count half.
 func (s *novel) auc(scores []float64) float64 {
 	of := make([]int, len(scores))
 	for i := range of {
@@ -234,7 +235,7 @@ func (s *novel) auc(scores []float64) float64 {
 	return area / (all * below)
 }
 
-// novelties runs the experiment on the blobs, for three rates, and on sets of classes.
+// novelties runs the experiment on the blobs, for three values of ν, and on classification sets.
 func novelties(ctx context.Context, sets []*Rows, full bool, progress func(string)) (reports []*NoveltyReport, err error) {
 	rates, most := []float64{0.05, 0.1, 0.2}, 8000
 	add := func(of []*novel, nu float64) error {

@@ -2,19 +2,19 @@ package dsg
 
 import "math"
 
-// A oneClass is a one-class support vector machine that has all rows at once (Schölkopf et
-// al. 2001): with the kernel matrix K it solves
+// A oneClass is a one-class support vector machine that has all rows at once (Schölkopf et al.
+// 2001). With the kernel matrix K it solves
 //
 //	min over a of  ½ aᵀKa,   0 ≤ a_i ≤ 1/(νn),   Σ a_i = 1
 //
-// by steps in the two rows that violate the conditions of the optimum most (Platt 1998; Fan,
-// Chen and Lin 2005, with the gradients alone), to a violation of 1e-4 of the threshold.
+// by steps in the two rows that violate the optimality conditions most (Platt 1998; Fan, Chen and
+// Lin 2005, with the gradients alone), until the violation is at most 1e-4 of the threshold.
 type oneClass struct {
 	dim, rows int
 	x         []float64
 	scale     float64 // of the Gaussian kernel
 	a         []float64
-	rho       float64 // the threshold, below which a row is novel
+	rho       float64 // the threshold: a row with a lower value is novel
 }
 
 // newOneClass solves for rows of dim numbers.
@@ -62,8 +62,8 @@ func newOneClass(x []float64, dim int, scale, nu float64) *oneClass {
 	return m
 }
 
-// threshold returns ρ: the gradient at the rows whose a is between its bounds, or between
-// those of the rows at either.
+// threshold returns ρ, which is the mean gradient at the rows whose a is strictly between its
+// bounds. If there are none, it is halfway between the gradients of the rows at either bound.
 func (m *oneClass) threshold(g []float64, most float64) float64 {
 	sum, free, low, high := 0.0, 0, math.Inf(-1), math.Inf(1)
 	for i, v := range g {
@@ -94,7 +94,7 @@ func (m *oneClass) kernel(x, y []float64) float64 {
 	return math.Exp(-d / (2 * m.scale * m.scale))
 }
 
-// score returns ρ - f at a row, which is the higher the more novel it is.
+// score returns ρ - f at a row. A higher score means that the row is more novel.
 func (m *oneClass) score(x []float64) float64 {
 	f := 0.0
 	for i, a := range m.a {

@@ -11,17 +11,17 @@ import (
 	"github.com/accrete-ml/accrete/features/kernel"
 )
 
-// An operator is the estimate of the covariance operator A = C(C + σ²/n)⁻¹ of a Gaussian
-// process by doubly stochastic gradients, with the covariance C of the rows' features: the
-// first method of Dai et al. 2014 (section 4 and appendix D). The posterior variance at x
-// is k(x, x) - ⟨k(x, ·), A k(x, ·)⟩. A step adds a block to two independent sequences of
-// random features, left and right, and A is the sum of θ_ij left_i ⊗ right_j over i ≤ j:
-// memory grows with the square of the steps.
+// An operator is an estimate of the covariance operator A = C(C + σ²/n)⁻¹ of a Gaussian process by
+// doubly stochastic gradients, where C is the covariance of the rows' features: the first method of
+// Dai et al. 2014 (section 4 and appendix D). The posterior variance at x is k(x, x) - ⟨k(x, ·), A
+// k(x, ·)⟩. A step adds a block to two independent sequences of random features, left and right. A
+// is the sum of θ_ij left_i ⊗ right_j over i ≤ j, so that memory grows with the square of the
+// number of steps.
 type operator struct {
 	left, right *features.Bank
 	block       int        // features in a block: two for each frequency
-	steps       int        // learned
-	theta       *mat.Dense // of all steps
+	steps       int        // number of steps taken
+	theta       *mat.Dense // coefficients of all steps
 }
 
 func newOperator(dim, frequencies, steps int, scale float64) *operator {
@@ -37,8 +37,8 @@ func newOperator(dim, frequencies, steps int, scale float64) *operator {
 // features returns the number of coefficients.
 func (o *operator) features() int { return o.steps * (o.steps + 1) / 2 * o.block * o.block }
 
-// of returns the features of the rows of x in n blocks from from on, which are normalised
-// so that each block is an unbiased estimate of the kernel.
+// of returns the features of the rows of x in n blocks, starting with block from. They are
+// normalised so that each block is an unbiased estimate of the kernel.
 func (o *operator) of(b *features.Bank, x []float32, from, n int) *mat.Dense {
 	rows, size := len(x)/b.Map().Dim, n*o.block
 	f := make([]float32, rows*size)
@@ -51,7 +51,7 @@ func (o *operator) of(b *features.Bank, x []float32, from, n int) *mat.Dense {
 	return z
 }
 
-// step follows the gradient AC + σ²A/n - C on the rows of x, of the objective
+// step takes a step along the gradient AC + σ²A/n - C, estimated on the rows of x. The objective is
 // ½⟨A, A(C + σ²/n)⟩ - ⟨A, C⟩, whose minimum is the operator. penalty is σ²/n.
 func (o *operator) step(x []float32, rate, penalty float64) {
 	t, b := o.steps, o.block
@@ -86,7 +86,7 @@ func (o *operator) variance(x []float32) (all []float64) {
 	return all
 }
 
-// operate learns the operator of p.
+// operate learns the operator of p, and reports its variances after some of the steps.
 func (p *process) operate(ctx context.Context, steps, batch, frequencies int, report func(step, features int, variance []float64)) error {
 	o := newOperator(p.dim, frequencies, steps, p.scale)
 	penalty := p.noise / float64(p.rows)

@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/chart"
 )
 
-// drawNovelties draws the share of flagged rows over ν, and the AUC beside that of the batch
-// solver: a point for each order, and a line on which both are equal.
+// drawNovelties draws the share of flagged rows over ν, and the AUC over the AUC of the batch
+// solver. There is a point for each order, and a line on which both are equal.
 func (r *Report) drawNovelties() ([]*plot.Plot, error) {
 	flagged, area, legend := plot.New(), plot.New(), chart.NewLegend()
 	flagged.Title.Text, area.Title.Text = "Flagged rows", "AUC"
@@ -85,8 +85,8 @@ func (p *PosteriorReport) draw() ([]*plot.Plot, error) {
 	return append(row, legend), nil
 }
 
-// drawSVMs draws a row of bars: the test error of each method on two sets, after one pass and
-// in the time of one pass of doubly stochastic gradients.
+// drawSVMs draws a row of bar charts for two sets: the test error of each method after one pass,
+// and after the time that one pass of doubly stochastic gradients takes.
 func (r *Report) drawSVMs(i int) ([]*plot.Plot, error) {
 	var row []*plot.Plot
 	legend := chart.NewLegend()

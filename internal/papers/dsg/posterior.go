@@ -26,7 +26,7 @@ type PosteriorReport struct {
 type PosteriorError struct {
 	Method   string  `json:"method"`
 	Features int     `json:"features"` // or coefficients of the covariance operator
-	Mean     float64 `json:"mean"`     // 0: the method has none
+	Mean     float64 `json:"mean"`     // 0 if the method does not give a mean
 	Variance float64 `json:"variance"`
 	Seconds  float64 `json:"seconds"` // of processor time
 }
@@ -38,10 +38,10 @@ type process struct {
 	noise    float64 // variance of the labels around the function
 	x, test  []float32
 	y        []float64
-	rows, at int // numbers of rows and of points
+	rows, at int // numbers of training rows and of points
 }
 
-// newProcess returns the problem of section 7.2, of 2,048 rows in the paper.
+// newProcess returns the problem of section 7.2. The paper has 2,048 rows.
 func newProcess(rows, points int) *process {
 	r := rand.New(rand.NewPCG(3, 3))
 	p := &process{dim: 2, noise: 0.1, rows: rows, at: points}
@@ -51,7 +51,7 @@ func newProcess(rows, points int) *process {
 	return p
 }
 
-// kernel returns the kernel matrix of a's rows and b's.
+// kernel returns the kernel matrix of the rows of a and the rows of b.
 func (p *process) kernel(a, b []float32) *mat.Dense {
 	n, m := len(a)/p.dim, len(b)/p.dim
 	k := mat.NewDense(n, m, nil)
@@ -97,9 +97,9 @@ func (p *process) posterior(a mat.Symmetric, cross *mat.Dense, b mat.Vector, pri
 	return mean, variance, nil
 }
 
-// functional returns the mean by gradients of the objective in the space of the kernel,
-// without random features: conjugate gradients on its coefficients at the rows, until
-// they no longer change.
+// functional returns the posterior mean by gradients of the objective in the space of the kernel,
+// without random features. It uses conjugate gradients for the coefficients at the rows, until they
+// no longer change.
 func (p *process) functional() []float64 {
 	k := p.kernel(p.x, p.x)
 	alpha, r := mat.NewVecDense(p.rows, nil), mat.VecDenseCopyOf(mat.NewVecDense(p.rows, p.y))
@@ -119,8 +119,8 @@ func (p *process) functional() []float64 {
 	return mean.RawVector().Data
 }
 
-// linear returns the posterior of the linear model of n frequencies: the one that the
-// learner's algorithm ridge has.
+// linear returns the posterior of a linear model on n random features, which is the model of the
+// learner's algorithm ridge.
 func (p *process) linear(n int, seed uint64) (mean, variance []float64, err error) {
 	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: p.scale}, Dim: p.dim, BlockSize: n, Seed: seed})
 	bank.Grow(1)
@@ -151,9 +151,10 @@ func (p *process) linear(n int, seed uint64) (mean, variance []float64, err erro
 	return mean, variance, err
 }
 
-// doubly returns the mean by doubly stochastic gradients, and the variance by the
-// paper's second method: for each point t the variance is k(t, t) - f(t), where f is
-// the ridge regression of k(·, t), the mean that the labels k(·, t) would have.
+// doubly computes the posterior mean by doubly stochastic gradients, and the variance by the
+// paper's second method. For each point t the variance is k(t, t) - f(t), where f is the ridge
+// regression of k(·, t), which is the mean for the labels k(·, t). It reports both after some of
+// the steps.
 func (p *process) doubly(ctx context.Context, steps, batch, block int, report func(step, features int, mean, variance []float64)) error {
 	penalty := p.noise / float64(p.rows)
 	first := 1 / (topEigenvalue(p.x, p.dim, p.scale) + 1/float64(batch) + 1/float64(block))
@@ -192,7 +193,7 @@ func (p *process) doubly(ctx context.Context, steps, batch, block int, report fu
 	return nil
 }
 
-// posteriors runs the approximations.
+// posteriors runs the approximations and compares them with the closed form.
 func posteriors(ctx context.Context, p *process, steps int, clock func() float64, progress func(string)) (*PosteriorReport, error) {
 	progress("section 7.2: closed form")
 	from := clock()

@@ -12,8 +12,8 @@ import (
 type RateReport struct {
 	Schedule string      `json:"schedule"`
 	Points   []RatePoint `json:"points"`
-	Last     float64     `json:"slope_last"` // of log error over log step in the second half, of the last iterate
-	Mean     float64     `json:"slope_mean"` // of the mean of the iterates
+	Last     float64     `json:"slope_last"` // slope of log error over log step in the second half, for the last iterate
+	Mean     float64     `json:"slope_mean"` // the same slope for the mean of the iterates
 	Diverges bool        `json:"diverges,omitempty"`
 }
 
@@ -27,8 +27,8 @@ type RatePoint struct {
 // penalty is ν of section 7.1.
 const penalty = 1e-6
 
-// schedules are step sizes of step t, from 1. The last is the one that the paper prints,
-// θ/t with 1 < θν < 2.
+// schedules are step sizes as a function of the step t, from 1. The last one is printed in the
+// paper: θ/t with 1 < θν < 2.
 var schedules = []struct {
 	name string
 	rate func(t int) float64
@@ -40,8 +40,8 @@ var schedules = []struct {
 	{"1.5/(νt), as printed", func(t int) float64 { return 1.5 / (penalty * float64(t)) }},
 }
 
-// rates runs the problem with every schedule: steps mini-batches of size rows, each with
-// a block of size features.
+// rates runs the problem with every schedule, for a number of steps. Each step has a mini-batch of
+// size rows and a block of size random features.
 func rates(ctx context.Context, steps, size int, progress func(string)) ([]RateReport, error) {
 	r := rand.New(rand.NewPCG(1, 1))
 	test, _ := sample(r, 2000, nil, nil)
@@ -95,8 +95,8 @@ func meanSquare(f, g []float64) float64 {
 	return sum / float64(len(f))
 }
 
-// slope returns that of the logarithms by least squares, over the second half of the
-// powers of two.
+// slope returns the least-squares slope of log error over log step, for the second half of the
+// points.
 func slope(points []RatePoint, of func(RatePoint) float64) float64 {
 	points = points[len(points)/2:]
 	n, mx, my, xx, xy := float64(len(points)), 0.0, 0.0, 0.0, 0.0

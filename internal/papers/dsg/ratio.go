@@ -10,32 +10,32 @@ import (
 	"github.com/accrete-ml/accrete/learner/divergence"
 )
 
-// RatioReport is the estimates of divergences between Gaussians, the density ratio of
-// section 3, beside their true values.
+// RatioReport compares estimates of divergences between Gaussians with their true values: the
+// density ratio of section 3.
 type RatioReport struct {
 	Samples    string    `json:"samples"`
 	TrueKL     float64   `json:"true_kl"`
-	KL         []float64 `json:"kl"` // of each order
+	KL         []float64 `json:"kl"` // for each order
 	TrueDirect float64   `json:"true_direct"`
-	Direct     []float64 `json:"direct"` // Pearson divergence
+	Direct     []float64 `json:"direct"` // estimates of the Pearson divergence
 }
 
-// ChangeReport is when a change of the inputs of a stream raises an alarm.
+// ChangeReport says how soon a change of the inputs of a stream raises an alarm.
 type ChangeReport struct {
 	Change string `json:"change"`
-	Rows   []int  `json:"rows"` // after the change, in each order; -1: none within changeRows
+	Rows   []int  `json:"rows"` // rows from the change to the alarm, in each order; -1: no alarm within changeRows
 	Before int    `json:"before,omitempty"`
 }
 
-// MonitorReport is the monitor of the inputs.
+// MonitorReport is the result for the monitor of the inputs.
 type MonitorReport struct {
-	Quiet   int             `json:"quiet_rows"` // without a change
+	Quiet   int             `json:"quiet_rows"` // number of rows without a change
 	Alarms  int             `json:"false_alarms"`
-	Largest float64         `json:"largest_distance"` // in them, relative to the threshold
+	Largest float64         `json:"largest_distance"` // largest distance in these rows, relative to the threshold
 	Changes []*ChangeReport `json:"changes"`
 }
 
-// ratios compares samples of 3,000 rows with as many of N(0, 1).
+// ratios compares samples of 3,000 rows with samples of the same size from N(0, 1).
 func ratios(ctx context.Context, progress func(string)) (reports []*RatioReport, err error) {
 	for _, c := range []struct {
 		name            string
@@ -84,8 +84,8 @@ func pearson(mean, deviation float64) float64 {
 	return sum * step / math.Sqrt(2*math.Pi) / 2
 }
 
-// changes are abrupt changes of a row of four columns: normal, an indicator of one in eight
-// rows, lognormal and uniform.
+// changes are abrupt changes of a row with four columns: normal, an indicator that is 1 in one of
+// eight rows, lognormal, and uniform.
 var changes = []struct {
 	name   string
 	change func(x []float64, r *rand.Rand)
@@ -102,11 +102,11 @@ var changes = []struct {
 	{"two columns become dependent", func(x []float64, r *rand.Rand) { x[3] = 0.5 + 0.29*math.Tanh(1.5*x[0]) + 0.05*r.NormFloat64() }},
 }
 
-// changeRows is the number of rows after a change within which an alarm is due.
+// changeRows is the number of rows after a change within which an alarm is expected.
 const changeRows = 2000
 
-// monitors runs the monitor of the inputs on rows that do not change, 100,000 in each order,
-// and on those that do.
+// monitors runs the monitor of the inputs on rows that do not change, 100,000 in each order, and on
+// rows with each of the changes.
 func monitors(ctx context.Context, progress func(string)) (*MonitorReport, error) {
 	const quiet, before = 100_000, 5300
 	report := &MonitorReport{Quiet: quiet * orders}

@@ -67,12 +67,12 @@ func DSG(ctx context.Context, o Options) (*Report, error) {
 	return &r, nil
 }
 
-// Sections are those of Dai et al. 2014 that have experiments.
+// Sections are the sections of Dai et al. 2014 with experiments.
 var Sections = []string{"3", "7.1", "7.2", "7.3"}
 
 func (o *Options) runs(section string) bool { return o.Section == "" || o.Section == section }
 
-// applications runs those of section 3: novelty detection and the density ratio.
+// applications runs the experiments of section 3: novelty detection and the density ratio.
 func (r *Report) applications(ctx context.Context, o Options) (err error) {
 	if r.Novelties, err = novelties(ctx, o.Novelty, o.Full, o.Progress); err != nil {
 		return err

@@ -12,14 +12,13 @@ type SVMReport struct {
 	Rows    int         `json:"rows"`
 	Methods []SVMResult `json:"methods"`
 
-	// Exact is the result of LIBSVM: its passes are not counted. Skipped says why there is
-	// none.
+	// Exact is the result of LIBSVM, without passes. Skipped says why there is none.
 	Exact   *SVMResult `json:"libsvm,omitempty"`
 	Skipped string     `json:"skipped,omitempty"`
 }
 
-// SVMResult is the test error of one method after one pass (the paper's criterion SC1),
-// and in the processor time that one pass of doubly stochastic gradients took (SC2).
+// SVMResult is the test error of one method, after one pass (criterion SC1 of the paper), and after
+// the processor time that one pass of doubly stochastic gradients took (SC2).
 type SVMResult struct {
 	Method   string  `json:"method"`
 	Features int     `json:"features"` // of the model after one pass, or rows kept
@@ -29,7 +28,7 @@ type SVMResult struct {
 	Passes   float64 `json:"passes_in_time"`
 }
 
-// ranks is the number of features of the approximations.
+// ranks is the number of explicit features, random or of Nyström's method.
 const ranks = 256
 
 // svms runs the machines on a set.

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// wave is the function of section 7.1, of the point (x, y).
+// wave is the function of section 7.1 at the point (x, y).
 func wave(x, y float64) float64 {
 	r := math.Hypot(x, y)
 	return math.Cos(0.5*math.Pi*r) * math.Exp(-0.1*math.Pi*r)
 }
 
-// noise is the standard deviation of its labels.
+// noise is the standard deviation of the labels around wave.
 const noise = 0.1
 
-// sample appends n points of [-5, 5]² to x, two numbers each, and their labels to y.
+// sample appends n points in [-5, 5]² to x, two numbers each, and their labels to y.
 func sample(r *rand.Rand, n int, x []float32, y []float64) ([]float32, []float64) {
 	for range n {
 		a, b := float32(10*r.Float64()-5), float32(10*r.Float64()-5)
@@ -25,7 +25,8 @@ func sample(r *rand.Rand, n int, x []float32, y []float64) ([]float32, []float64
 	return x, y
 }
 
-// squaredDistance returns that of row i of a and row j of b, of dim columns.
+// squaredDistance returns the squared distance between row i of a and row j of b, which have dim
+// columns.
 func squaredDistance(a, b []float32, i, j, dim int) float64 {
 	sum := 0.0
 	for k := range dim {
@@ -35,7 +36,7 @@ func squaredDistance(a, b []float32, i, j, dim int) float64 {
 	return sum
 }
 
-// medianDistance returns the median distance of the first rows of x, at most 1,000.
+// medianDistance returns the median distance between the first rows of x, at most 1,000.
 func medianDistance(x []float32, dim int) float64 {
 	n := min(1000, len(x)/dim)
 	all := make([]float64, 0, n*(n-1)/2)
@@ -48,5 +49,5 @@ func medianDistance(x []float32, dim int) float64 {
 	return math.Sqrt(all[len(all)/2])
 }
 
-// gaussian returns the Gaussian kernel of scale s at a squared distance.
+// gaussian returns the Gaussian kernel with scale s at a squared distance.
 func gaussian(squared, s float64) float64 { return math.Exp(-squared / (2 * s * s)) }

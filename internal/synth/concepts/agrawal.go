@@ -2,8 +2,8 @@ package concepts
 
 import "math/rand/v2"
 
-// agrawal is the stream of loan applications by Agrawal, Imielinski and Swami (1993),
-// with these of its ten functions in turn.
+// agrawal is the stream of loan applications by Agrawal, Imielinski and Swami (1993). It uses the
+// given ones of its ten functions in turn.
 func agrawal(name string, functions ...int) Stream {
 	return Stream{name, 9, 2, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part := parts(n, len(functions))
@@ -27,7 +27,7 @@ type applicant struct{ salary, commission, age, level, value, years, loan float6
 
 func between(v, low, high float64) bool { return v >= low && v <= high }
 
-// byAge returns the argument for the age.
+// byAge returns the argument for the age of the applicant.
 func byAge[T any](a *applicant, young, middle, old T) T {
 	switch {
 	case a.age < 40:
@@ -38,12 +38,12 @@ func byAge[T any](a *applicant, young, middle, old T) T {
 	return old
 }
 
-// ranges are those in thousands that salaries or loans have to be in.
+// bounds is a range, in thousands, of salaries or loans.
 type bounds [2]float64
 
 func (b bounds) has(v float64) bool { return between(v, 1000*b[0], 1000*b[1]) }
 
-// granted is classification function f, counted from 0.
+// granted returns the result of classification function f, counted from 0.
 func (a *applicant) granted(f int) bool {
 	income := 2 * (a.salary + a.commission) / 3
 	salaries := byAge(a, bounds{50, 100}, bounds{75, 125}, bounds{25, 75})

@@ -1,5 +1,5 @@
-// Package concepts generates the streams that online learners are compared on, by their
-// published formulas, with changes of concept and without.
+// Package concepts generates the streams on which online learners are usually compared, by their
+// published formulas, with and without changes of concept.
 package concepts
 
 import (
@@ -13,12 +13,12 @@ type Stream struct {
 	Inputs  int
 	Classes int // 0 for a regression
 
-	// New returns a function that sets x to the inputs of the next example, of n that
-	// there will be, and returns its class or number.
+	// New returns a function that generates a stream of n examples. Each call sets x to the inputs
+	// of the next example, and returns its class or number.
 	New func(n int, rng *rand.Rand) func(x []float64) float64
 }
 
-// All are the streams. Drift is abrupt at thirds of the stream, or goes on throughout.
+// All are the streams. Drift is abrupt, at equal parts of the stream, or continuous.
 var All = []Stream{
 	agrawal("agrawal", 4), agrawal("agrawal drift", 2, 6, 8, 0),
 	led("led", 0), led("led drift", 4),
@@ -31,8 +31,8 @@ var All = []Stream{
 	stagger("stagger", 1), stagger("stagger drift", 3),
 }
 
-// parts returns a function that tells in which of k equal parts of n examples the next
-// one is.
+// parts returns a function that returns in which of k equal parts of n examples the next example
+// is.
 func parts(n, k int) func() int {
 	i := -1
 	return func() int {
@@ -54,7 +54,7 @@ func class(b bool) float64 {
 	return 0
 }
 
-// flip exchanges two classes with a probability.
+// flip exchanges two classes with a given probability.
 func flip(rng *rand.Rand, y, share float64) float64 {
 	if rng.Float64() < share {
 		return 1 - y
@@ -62,8 +62,8 @@ func flip(rng *rand.Rand, y, share float64) float64 {
 	return y
 }
 
-// sea is SEA (Street and Kim 2001): the sum of two of three inputs is compared with a
-// threshold, which changes; a tenth of the classes is wrong.
+// sea is SEA (Street and Kim 2001): the sum of two of three inputs is compared with a threshold,
+// which changes. A tenth of the classes is wrong.
 func sea(name string, k int) Stream {
 	return Stream{name, 3, 2, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part := parts(n, k)
@@ -92,8 +92,9 @@ func sine(name string, k int) Stream {
 	}}
 }
 
-// mixed is MIXED (Gama et al. 2004): two of three conditions hold, of two Boolean inputs
-// and a curve in the others. A change exchanges the classes.
+// mixed is MIXED (Gama et al. 2004): at least two of three conditions must hold. Two of them are
+// Boolean inputs, and the third compares the other inputs with a curve. A change exchanges the
+// classes.
 func mixed(name string, k int) Stream {
 	return Stream{name, 4, 2, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part := parts(n, k)
@@ -106,7 +107,7 @@ func mixed(name string, k int) Stream {
 	}}
 }
 
-// stagger is STAGGER (Schlimmer and Granger 1986): three inputs of three values.
+// stagger is STAGGER (Schlimmer and Granger 1986): three inputs with three values each.
 func stagger(name string, k int) Stream {
 	return Stream{name, 3, 2, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part := parts(n, k)
@@ -126,9 +127,9 @@ func stagger(name string, k int) Stream {
 	}}
 }
 
-// friedman is Friedman's function (1991) of ten inputs, five of them irrelevant. With
-// drift the inputs exchange their parts in the second third of the stream (Ikonomovska,
-// Gama and Džeroski 2011).
+// friedman is Friedman's function (1991) of ten inputs, of which five are irrelevant. With drift,
+// inputs exchange their roles in the second third of the stream (Ikonomovska, Gama and Džeroski
+// 2011).
 func friedman(name string, drift bool) Stream {
 	return Stream{name, 10, 0, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part := parts(n, 3)

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// segments are those that a display of seven lights up for each digit.
+// segments has the segments, of seven, that a display lights up for each digit.
 var segments = [10]string{"1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"}
 
-// led is the display of Breiman et al. (1984): seven segments, each inverted with
-// probability .1, and 17 random lights. At each third of the stream as many of the
-// segments as given exchange places with random lights.
+// led is the display of Breiman et al. (1984): seven segments, each inverted with probability .1,
+// and 17 random lights. At each third of the stream, the given number of segments exchange places
+// with random lights.
 func led(name string, exchanged int) Stream {
 	return Stream{name, 24, 10, func(n int, rng *rand.Rand) func(x []float64) float64 {
 		part, now, at := parts(n, 3), 0, make([]int, 24)
@@ -37,9 +37,9 @@ func led(name string, exchanged int) Stream {
 	}}
 }
 
-// hyperplane is the rotating hyperplane of Hulten, Spencer and Domingos (2001) in ten
-// inputs, whose weights change by a step with each example and turn round in one of ten;
-// a twentieth of the classes is wrong.
+// hyperplane is the rotating hyperplane of Hulten, Spencer and Domingos (2001) in ten inputs. Its
+// weights change by a step with each example, and each reverses its direction in one of ten
+// examples. A twentieth of the classes is wrong.
 func hyperplane(name string, step float64) Stream {
 	return Stream{name, 10, 2, func(_ int, rng *rand.Rand) func(x []float64) float64 {
 		w, sign := make([]float64, 10), make([]float64, 10)
@@ -65,8 +65,8 @@ func hyperplane(name string, step float64) Stream {
 	}}
 }
 
-// randomRBF has 50 centres in ten inputs, each with a class, a weight and a radius. With
-// a speed, they move on straight lines and are reflected at the sides (Bifet et al. 2009).
+// randomRBF has 50 centres in ten inputs, each with a class, a weight and a radius. If speed is not
+// 0, they move on straight lines and are reflected at the sides (Bifet et al. 2009).
 func randomRBF(name string, speed float64) Stream {
 	type centre struct {
 		at, direction         []float64
@@ -102,7 +102,7 @@ func randomRBF(name string, speed float64) Stream {
 	}}
 }
 
-// towards sets x to a random direction of a length.
+// towards sets x to a vector of this length with a random direction.
 func towards(rng *rand.Rand, x []float64, length float64) {
 	norm := 0.0
 	for j := range x {

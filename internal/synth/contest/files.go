@@ -13,8 +13,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/synth/concepts"
 )
 
-// write writes the stream of a seed to a file in dir that accrete bench, and peers.py of package
-// bench, read.
+// write writes the stream with this seed to a file in dir. accrete bench reads such files, and so
+// does peers.py of package bench.
 func write(dir string, s concepts.Stream, rows int, seed uint64) error {
 	name := fmt.Sprintf("%s-%d.stream.csv.gz", strings.ReplaceAll(s.Name, " ", "-"), seed)
 	f, err := os.Create(filepath.Join(dir, name)) // #nosec G304 -- the user names the folder
@@ -44,7 +44,7 @@ func write(dir string, s concepts.Stream, rows int, seed uint64) error {
 	return nil
 }
 
-// writeAll writes the streams whose name contains only.
+// writeAll writes the streams with names that contain only, for each seed.
 func writeAll(dir, only string, rows, first, seeds int, said io.Writer) error {
 	for _, s := range concepts.All {
 		for seed := first; seed < first+seeds && strings.Contains(s.Name, only); seed++ {

@@ -1,8 +1,8 @@
-// Contest learns the generated streams with a mixture and prints, for each, the
-// progressive error of the algorithm alone, of the best member, of the mixture, and of
-// the mixture that a scorer has: the table in docs/mixture.md. With -picture it draws,
-// instead, which members of the mixture are trusted when, on three streams; with -files it
-// writes the streams to a folder, for accrete bench and cmd/accrete/internal/bench/peers.py.
+// Command contest learns the generated streams with a mixture. For each it prints the progressive
+// error of the algorithm alone, of the best member, of the mixture, and of the mixture that a
+// scorer has: the table in docs/mixture.md. With -picture it instead draws the weights of the
+// members along three streams. With -files it writes the streams to a folder, for accrete bench and
+// cmd/accrete/internal/bench/peers.py.
 //
 //	go run ./internal/synth/contest [-rows 20000] [-seeds 3] [-only NAME] [-forest 0]
 //	go run ./internal/synth/contest -picture docs/mixture.svg
@@ -23,7 +23,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// leastRows is the share of the rows that a member has to have predicted to be compared.
+// leastRows is the share of the rows that a member must have predicted to be compared.
 const leastRows = 0.95
 
 func main() {
@@ -79,7 +79,7 @@ func main() {
 	fmt.Printf("geometric mean of mixture / newton: %.3f\n", math.Exp(logs/float64(n)))
 }
 
-// exit ends the program with an error, if there is one.
+// exit ends the program if there is an error.
 func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// drawn are the streams of the picture, with what changes in them.
+// drawn are the streams in the picture, with titles that describe their changes.
 var drawn = []struct{ name, title string }{
 	{"agrawal drift", "agrawal drift: three abrupt changes"},
 	{"hyperplane drift", "hyperplane drift: a concept that turns"},

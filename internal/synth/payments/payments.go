@@ -1,6 +1,7 @@
-// Package payments generates payments by card, of which some are fraud. A thief pays as
-// another customer would, but not as the owner of the card, and often in a short time: a
-// payment alone hardly tells, and the earlier ones of its card do.
+// Package payments generates payments by card, some of which are fraud. A thief pays like some
+// other customer, not like the owner of the card, and often several times within a short time. A
+// payment alone therefore reveals little, but in comparison with the earlier payments of the card
+// it reveals fraud.
 package payments
 
 import (
@@ -23,11 +24,11 @@ const (
 	merchants = 200
 	start     = 1_750_000_000
 	day       = 86400.0
-	theft     = 0.012 // share of the payments after which a card is stolen
+	theft     = 0.012 // share of the payments that are followed by a theft of the card
 )
 
-// customer is the owner of a card: what the payments usually are, how they vary, how often
-// they occur and where.
+// customer is the owner of a card: the usual amounts of payments, how much they vary, how often
+// they occur, and where.
 type customer struct {
 	mean, spread, interval float64
 	shops                  [5]int
@@ -87,12 +88,12 @@ func amount(r *rand.Rand, c *customer) float64 {
 	return math.Round(100*math.Exp(c.mean+c.spread*r.NormFloat64())) / 100
 }
 
-// event is a payment to come, by the owner of the card or by a thief.
+// event is a future payment, by the owner of the card or by a thief.
 type event struct {
 	at    float64
 	card  int
 	thief *customer
-	left  int // payments by the thief after it
+	left  int // further payments by the thief
 }
 
 type upcoming []event
