@@ -32,7 +32,8 @@ func (c *completionCommand) Run(_ context.Context, e *env.Env) error {
 	return reference.WriteCompletion(e.Stdout, c.Shell)
 }
 
-// completeCommand prints the candidates for the scripts, a word and its help per line.
+// completeCommand prints completion candidates for the scripts of completionCommand, one per line:
+// a word, a tab and its help.
 type completeCommand struct {
 	Words []string `arg:"" optional:"" help:"Words after the name of the program, up to the one to complete."`
 }

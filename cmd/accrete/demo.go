@@ -71,8 +71,8 @@ type demoReport struct {
 	Seconds     float64         `json:"seconds"`
 }
 
-// demoChange is a change of the concept. Its errors are those over the 10,000
-// examples before the change.
+// demoChange is a change of the concept. Error and Linear are the errors of the model and of the
+// linear baseline over the 10,000 examples before the change.
 type demoChange struct {
 	Example int64   `json:"example"`
 	Error   float64 `json:"error"`
@@ -150,13 +150,14 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	return e.Print(d.JSON, r.summary(), r)
 }
 
-// status returns the status in a line that a terminal rewrites, most important values first.
+// status returns the status for an interactive terminal, where each line overwrites the one before.
+// The most important values come first.
 func (r demoReport) status() string {
 	return fmt.Sprintf("error %.3f (linear %.3f), %s/s, lag %s, %s, %s, %.0f s", r.Latest, r.Baselines.Linear, display.Thousands(int64(r.PerSecond)), display.Thousands(r.Lag),
 		display.Count(r.Examples, "example"), display.Count(int64(r.Snapshots), "snapshot"), r.Seconds)
 }
 
-// line returns the status line.
+// line returns the status for other output, where the lines follow each other.
 func (r demoReport) line() string {
 	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s  %s  lag %s",
 		r.Seconds, display.Thousands(r.Examples), display.Thousands(int64(r.PerSecond)), r.Latest, r.Progressive,

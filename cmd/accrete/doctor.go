@@ -39,11 +39,11 @@ type doctorReport struct {
 	Build     build             `json:"build"`
 	CPUs      int               `json:"cpus"`
 	Procs     int               `json:"gomaxprocs"`
-	Variables map[string]string `json:"variables"` // those of the runtime that are set
+	Variables map[string]string `json:"variables"` // runtimeVariables that are set
 
 	Problems []config.Problem `json:"problems,omitempty"` // of the configuration
 	Warnings []config.Problem `json:"warnings,omitempty"`
-	Options  []config.Value   `json:"options,omitempty"` // those that are set
+	Options  []config.Value   `json:"options,omitempty"` // options that are not taken from the defaults
 	Topics   []lint.Finding   `json:"topics,omitempty"`
 	Cluster  string           `json:"cluster_error,omitempty"`
 	Log      *doctorLog       `json:"log,omitempty"`
@@ -99,7 +99,7 @@ func (d *doctorCommand) Run(ctx context.Context, e *env.Env) error {
 	return e.Print(d.JSON, r.String(), r)
 }
 
-// examine asks the cluster.
+// examine adds what the cluster knows: the checks of the topics and the state of the model log.
 func (r *doctorReport) examine(ctx context.Context, c *config.Config) {
 	client, err := env.Connect(c)
 	if err != nil {

@@ -55,7 +55,7 @@ type feedReport struct {
 	PerSecond float64 `json:"records_per_second"`
 }
 
-// Validate rejects the name of a topic that Kafka does not accept. Kong calls it.
+// Validate rejects a topic name that Kafka does not accept. Kong calls it.
 func (f *feedCommand) Validate() error {
 	if f.Topic == "" {
 		return nil
@@ -127,14 +127,14 @@ func (f *feedCommand) writer(ctx context.Context, c *config.Config) (encode.Writ
 	return encode.WithSchema(ctx, format, d.Reader, roles(c, f.labels(c)), client, cmp.Or(f.Topic, c.Input.Topics[0])+"-value")
 }
 
-// roles returns the names that the fields of a row have in a record that is made of it, which
-// may have a label alone.
+// roles returns the names of the fields in the records that are written for rows. If labels is set,
+// a record holds nothing but the label.
 func roles(c *config.Config, labels bool) encode.Roles {
 	if field := c.Input.Labels.Field; labels && field != "" {
 		return encode.Roles{Labels: []string{field}}
 	}
 	r := encode.Roles{Labels: c.Input.Label, Several: len(c.Input.Label) > 1, Weight: c.Input.Weight, Key: c.Input.Key}
-	if len(r.Labels) == 0 { // of novelty
+	if len(r.Labels) == 0 { // novelty detection, which needs no label
 		r.Labels = []string{"label", "y"}
 	}
 	return r
@@ -188,7 +188,8 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 	return nil
 }
 
-// skip counts the row that err is about, and reports whether it did.
+// skip counts the row that err describes and reports whether it did. It does so only with
+// --skip-bad, and only if err is about a single row.
 func (f *feedCommand) skip(e *env.Env, err error, r *feedReport) bool {
 	if err == nil || !f.SkipBad || !r.skipped.Add(err) {
 		return false

@@ -21,7 +21,7 @@ import (
 // rows is a source of records.
 type rows interface {
 	next() ([]byte, error) // the next record as JSON; io.EOF after the last
-	share() float64        // of the records that have been returned; 0 if unknown
+	share() float64        // share of the records that next has returned; 0 if unknown
 	io.Closer
 }
 
@@ -46,7 +46,7 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	if f.labels(c) {
 		d = decode.Config{Labels: roles(c, true).Labels, Infer: true, Depth: d.Depth, Missing: "impute", Unknown: "ignore", Task: d.Task}
 	}
-	if d.Late != nil { // by which records are joined, which is no input
+	if d.Late != nil { // key and time join records with their late labels: they are no inputs
 		d.Types = maps.Clone(d.Types)
 		for _, name := range []string{d.Late.Key, d.Late.Time} {
 			delete(d.Types, name)
@@ -64,15 +64,16 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	return fileRows{file}, nil
 }
 
-// labels reports whether the file has labels alone, for the topic of labels that come later
-// than their features.
+// labels reports whether the file holds labels only, for the topic of labels that arrive later than
+// their features.
 func (f *feedCommand) labels(c *config.Config) bool {
 	return f.Topic != "" && f.Topic == c.Input.Labels.Topic
 }
 
 type fileRows struct{ *decode.File }
 
-// unwritten returns the error of the current row, which the format of the topic cannot have.
+// unwritten returns err as the error of the current row, which cannot be written in the format of
+// the topic.
 func (f fileRows) unwritten(name string, err error) error {
 	return &decode.LineError{File: name, Line: f.Line(), Err: &decode.Error{Stage: "record", Reason: err.Error()}}
 }

@@ -77,7 +77,7 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 	ticks := every(time.Second, s.board.Tick)
 	return url, func() {
 		ticks()
-		live.Close() // or the server would wait for the streams
+		live.Close() // otherwise the server would wait for the open streams
 		server.Close()
 	}, nil
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// importances computes those of the snapshot that scorers serve, which it reads from the
-// model log: only while somebody looks at the page, and so that nothing is kept in memory.
+// importances returns a function that computes the importances of the input fields in the snapshot
+// that scorers serve. It reads the snapshot from the model log at each call: the page calls it only
+// while somebody looks, and nothing is kept in memory.
 func importances(client *ingest.Client, name string, key ed25519.PublicKey) page.Importances {
 	return func(ctx context.Context) ([]page.Importance, int64, error) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

@@ -54,9 +54,10 @@ accrete learn -c accrete.yaml --from history.csv.gz --from-offsets 2026-03-01T00
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
 
-// mapped is the part of the program's file that a learner may have in memory, in bytes: the limit
-// is that of the process, and Go's does not count it. Code and constants are 46 MB (readelf -l),
-// of which learners were seen to have 35 to 41 MB.
+// mapped is the part of the executable that a learner may have in memory, in bytes. Watch.Limit
+// gets a limit for the process, from which it is subtracted because Go's memory limit does not
+// count it. Code and constants are 46 MB (readelf -l); learners were seen to have 35 to 41 MB of
+// them in memory.
 const mapped = 46 << 20
 
 func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
@@ -155,7 +156,7 @@ func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Confi
 	return p, nil
 }
 
-// sparkWidth is the width of the curve of the error on a terminal.
+// sparkWidth is the width of the error curve on a terminal, in characters.
 const sparkWidth = 12
 
 func stateLine(r watch.Report) string {
@@ -169,7 +170,7 @@ func stateLine(r watch.Report) string {
 type endpoint struct {
 	scorer *serve.Scorer
 	paths  func(*http.ServeMux)
-	close  func() // once the server has ended
+	close  func() // to be called once the server has stopped
 }
 
 // endpoint returns nil unless predictions over HTTP are configured.
@@ -184,7 +185,8 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
 		Model: c.Model, Client: client, Log: model.LogTopic(c.Model), VerifyKey: key,
-		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
+		// not the Health of the process: its readiness is that of the learner
+		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event,
 	})
 	passed, err := setup.Passed(c)
 	if err != nil {
@@ -194,7 +196,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors.Request), stop}, nil
 }
 
-// await switches to each new snapshot until ctx is done, also if there is no model yet.
+// await switches to each new snapshot until ctx is done. While the model has no log yet, it waits.
 func (a *endpoint) await(ctx context.Context) error {
 	for {
 		err := a.scorer.Follow(ctx)
@@ -208,8 +210,9 @@ func (a *endpoint) await(ctx context.Context) error {
 	}
 }
 
-// follow switches to each new snapshot until the returned function is called. A learner
-// that is about to create the log, or a standby, may have to wait for it.
+// follow switches to each new snapshot in the background, until the returned function is called. It
+// waits while the model log does not exist: a new learner is about to create it, and a standby may
+// be started before it.
 func (a *endpoint) follow(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

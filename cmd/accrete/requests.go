@@ -14,8 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/serve/requests"
 )
 
-// logRequests writes the requests for predictions to requests.topic until stop is called,
-// which has to be after the HTTP server has ended. The log is nil without a topic.
+// logRequests starts to write requests for predictions to requests.topic. stop ends this, and must
+// be called after the HTTP server has stopped. The log is nil if no topic is configured.
 func logRequests(e *env.Env, c *config.Config, client *ingest.Client, m *metrics.Scorer, h *metrics.Health) (log *inference.RequestLog, stop func()) {
 	if c.Requests.Topic == "" {
 		return nil, func() {}
@@ -38,7 +38,8 @@ func logRequests(e *env.Env, c *config.Config, client *ingest.Client, m *metrics
 		},
 		Writing: requestsWriting(e, c, h.Watch("requests", watch.Patience), mark),
 	})
-	ctx, cancel := context.WithCancel(context.Background()) // requests end after the program has been told to
+	// not the context of the program: the last requests end after it is done
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -50,8 +51,10 @@ func logRequests(e *env.Env, c *config.Config, client *ingest.Client, m *metrics
 	}
 }
 
-// requestsWriting returns what is called with whether the topic can be written: it logs
-// changes, and is the reason why a scorer is not ready that refuses requests for it.
+// requestsWriting returns a function that is called with nil when the topic can be written, and
+// otherwise with the reason why not. It logs changes and sets the readiness of the scorer: one that
+// refuses requests if it cannot log them is not ready, and one that only marks its answers is ready
+// with a note.
 func requestsWriting(e *env.Env, c *config.Config, ready *metrics.Condition, mark bool) func(error) {
 	fails := false
 	return func(err error) {

@@ -37,7 +37,7 @@ accrete score --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --s
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
-// predictions adds the paths for predictions over HTTP.
+// predictions returns a function that registers the paths for predictions over HTTP.
 func predictions(model string, canary serve.Canary, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
 	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel, Passed: passed, Log: log, Observe: observe}).Register
 }

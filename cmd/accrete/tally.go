@@ -33,7 +33,7 @@ type tally struct {
 	mu      sync.Mutex
 	failing watch.Failing
 	choice  string // why newer snapshots are not served; empty: they are
-	refused string // why the newest snapshot is not
+	refused string // why the newest snapshot is not served; empty: it is
 	now     scoreReport
 	since   time.Time
 }
@@ -181,7 +181,7 @@ func (t *tally) judged(ev serve.Judged) {
 	t.note()
 }
 
-// canary reports what the second model does.
+// canary reports the events of the canary, the second model.
 func (t *tally) canary(ev serve.Event) {
 	switch ev := ev.(type) {
 	case serve.CanarySwitched:

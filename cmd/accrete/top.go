@@ -90,7 +90,7 @@ func (t *topCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 }
 
-// topVerdict returns an error that names the processes that are not well.
+// topVerdict returns an error that names the processes that are not ready.
 func topVerdict(rows []topRow) error {
 	var unwell []string
 	for _, r := range rows {
@@ -104,7 +104,7 @@ func topVerdict(rows []topRow) error {
 	return exit.TryAgain(errors.New("not ready: " + strings.Join(unwell, ", ")))
 }
 
-// mostStatus bounds the answers that are read, in bytes.
+// mostStatus is the maximum size of an answer, in bytes.
 const mostStatus = 1 << 20
 
 // asker returns a function that asks a process for its state.
@@ -166,8 +166,8 @@ func (t *topCommand) asker() (func(ctx context.Context, address string) topRow, 
 	}, nil
 }
 
-// topTable formats the rows for a terminal. Names come from other processes: what is
-// not printable in them is replaced.
+// topTable formats the rows for a terminal. Names come from other processes, so characters that are
+// not printable are replaced.
 func topTable(rows []topRow) string {
 	var b strings.Builder
 	const format = "%-16s %-9s %-9s %-16s %8s %8s %9s %10s %12s %9s %6s %9s\n"

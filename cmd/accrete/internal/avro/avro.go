@@ -13,9 +13,9 @@ import (
 // Magic is the beginning of an object container file.
 const Magic = "Obj\x01"
 
-// Lines is an io.ReadCloser of the records of a file, each a JSON object and a newline. Numbers
-// of four bytes are widened, times are RFC 3339 text, decimals numbers, bytes text, and unions
-// the value that is set. It must not be used concurrently.
+// Lines is an io.ReadCloser of the records of a file. Each record is a JSON object and a newline.
+// Numbers of four bytes are widened. Times become RFC 3339 text, decimals numbers, bytes text, and
+// a union becomes the value that is set. It must not be used concurrently.
 type Lines struct {
 	from   io.Closer
 	reader *ocf.Reader
@@ -26,7 +26,7 @@ type Lines struct {
 	end    error // of all further reads
 }
 
-// Open opens a file. Errors, also those of Read, say what is wrong with it.
+// Open opens a file. Errors, including those of Read, say what is wrong with it.
 func Open(path string) (*Lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,7 +52,8 @@ func read(f io.ReadCloser) (*Lines, error) {
 	}
 	l.reader, err = ocf.NewReader(f, codecs...)
 	switch {
-	case isEarly(err): // garbage can have any lengths, also those of more bytes than there are
+	// in a file of another kind, a length may exceed the size of the file
+	case isEarly(err):
 		return nil, errors.New("header: the file ends within it: it is truncated, or not a file of Avro")
 	case err != nil:
 		return nil, fmt.Errorf("header: %w", err)
@@ -62,7 +63,7 @@ func read(f io.ReadCloser) (*Lines, error) {
 
 func isEarly(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
-// early returns a plain error for a file that ends early.
+// early replaces an error that says that the file ends early with a plainer one.
 func early(err error) error {
 	if isEarly(err) {
 		return errors.New("the file ends early: it is truncated")
@@ -93,7 +94,7 @@ func (l *Lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lineBytes is how much is encoded at a time, at least.
+// lineBytes is the minimum number of bytes that are encoded at a time.
 const lineBytes = 16 << 10
 
 // fill encodes the next records. The error is io.EOF after the last.
@@ -131,7 +132,7 @@ func (c counted) DecompressBounded(src []byte, most int64) ([]byte, error) {
 	return c.Codec.(ocf.BoundedDecompressor).DecompressBounded(src, most)
 }
 
-// null is the Codec of blocks as they are.
+// null is the Codec of blocks that are not compressed.
 type null struct{}
 
 func (null) Name() string                        { return "null" }

@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// mostNested bounds the depth of records in records. The rows of files have columns of a few
-// levels only.
+// mostNested is the maximum depth of records within records. Useful files have a few levels.
 const mostNested = 64
 
 // appendObject appends the fields of a record, or the values of a map, sorted by name.
@@ -44,8 +43,8 @@ func appendText(dst []byte, s string) ([]byte, error) {
 	return append(dst, text...), err
 }
 
-// appendFloat appends a number: NaN, with which many writers mean a missing value, is null, and
-// an infinite one is a number that no row may have.
+// appendFloat appends a number. NaN, which many writers use for a missing value, becomes null. An
+// infinite number becomes one that is too large for any row.
 func appendFloat(dst []byte, v float64) []byte {
 	switch {
 	case math.IsNaN(v):

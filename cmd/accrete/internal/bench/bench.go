@@ -82,8 +82,8 @@ accrete bench data --paper dspdc --full --plots pictures
 accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
-// runs returns the algorithms and presets to run on a set: those that were named, or all
-// that take the loss.
+// runs returns the algorithms and presets to run on a set: those that were named, or else
+// besidePeers with --peers, or else all that take the loss.
 func (c *Command) runs(s *set) ([]string, error) {
 	l, err := loss.Parse(c.Loss)
 	switch {
@@ -134,9 +134,9 @@ func (c *Command) priced(s *set) error {
 	return nil
 }
 
-// options returns those of a preset, or of an algorithm as contenders names it.
+// options returns the configuration of a preset, or of an algorithm in the notation of contenders.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	halfLife, _ := config.ParseHalfLife(c.HalfLife) // checked before
+	halfLife, _ := config.ParseHalfLife(c.HalfLife) // weighingError has checked it
 	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Balance: c.Balance, HalfLife: halfLife, Intervals: c.Intervals, Variance: c.Variance, NormalScores: true, Warmup: learner.NewestWarmup, Discard: true}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
@@ -154,13 +154,13 @@ func (c *Command) options(name string, task learner.Task) learner.Config {
 		of.Direction = ""
 	default:
 		of.Mixture = of.SuitsMixture()
-		of, _ = of.WithForest("auto", false) // a name that there is
+		of, _ = of.WithForest("auto", false) // auto is a valid name
 	}
 	return of
 }
 
-// What follows the name of an algorithm that is mixed with simple members, of one that is
-// not although it is by default, and of one that is not and has an effort.
+// Suffixes to the name of an algorithm: mixture asks for the mixture with simple members. alone,
+// and effortOf with an effort after it, exclude that mixture even where it is the default.
 const (
 	effortOf = "effort:"
 	mixture  = "mixture"
@@ -176,7 +176,7 @@ func contenders(of learner.Config) (names []string) {
 	if of.SuitsMixture() {
 		names = append(names, names[0]+"/"+alone)
 	}
-	return append(names, "all/adagrad", "dsg/rate") // and other directions
+	return append(names, "all/adagrad", "dsg/rate") // algorithms with another direction than their default
 }
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
@@ -250,8 +250,8 @@ func (c *Command) intervalsError() error {
 	return err
 }
 
-// compare runs the algorithms on a set, and draws their curves with --plots. It calls began
-// as it begins each of them.
+// compare runs the algorithms on a set, and draws their curves with --plots. It calls began before
+// each algorithm.
 func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
 	first, err := c.ordered(s, 0)
 	if err != nil {

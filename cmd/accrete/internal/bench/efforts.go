@@ -16,7 +16,7 @@ import (
 // withEffort is the name of newton with an effort, without the mixture.
 func withEffort(effort string) string { return learner.Algorithms()[0].Name + "/" + effortOf + effort }
 
-// effortsError returns an error if an effort is not one.
+// effortsError returns an error if an effort in --algorithms or --efforts is invalid.
 func (c *Command) effortsError() error {
 	for _, name := range c.Algorithms {
 		if _, effort, ok := strings.Cut(name, "/"+effortOf); ok {
@@ -33,8 +33,8 @@ func (c *Command) effortsError() error {
 	return nil
 }
 
-// error returns what the picture of efforts shows: the test error, or the progressive one
-// of a stream, in the mean of the orders.
+// error returns the error that the plot of efforts shows: the test error, or the progressive error
+// of a stream. With several orders it is their mean.
 func (r *result) error() float64 {
 	switch {
 	case r.Spread != nil && r.Spread.Test != nil:
@@ -47,8 +47,8 @@ func (r *result) error() float64 {
 	return r.Progressive.Value()
 }
 
-// drawEfforts draws the errors of every set with each effort, which is beside its point, against
-// the examples per CPU-second, to effort.svg in the folder of plots.
+// drawEfforts writes effort.svg to the folder of plots. It has a curve for each set: the error with
+// each effort against the examples per CPU-second. Each point is labelled with its effort.
 func (c *Command) drawEfforts(reports []report) error {
 	p, legend := plot.New(), chart.NewLegend()
 	p.X.Label.Text, p.Y.Label.Text = "examples per CPU-second", "error"

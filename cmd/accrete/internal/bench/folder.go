@@ -19,8 +19,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// descriptionFile names the labels of the sets of a folder that are neither y nor label. It
-// is CSV with the header "set,label".
+// descriptionFile is the file in a folder that names the label columns of sets where these are
+// called neither y nor label. It is CSV with the header "set,label".
 const descriptionFile = "sets.csv"
 
 // folder is a folder of data sets.
@@ -139,7 +139,8 @@ func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file 
 	return file, c, f.nameable(err)
 }
 
-// nameable adds to an error that asks for the label where a folder can name it.
+// nameable adds to an error that suggests --label that the label can also be named in
+// descriptionFile.
 func (f *folder) nameable(err error) error {
 	if err == nil || !strings.Contains(err.Error(), "--label") {
 		return err
@@ -147,9 +148,10 @@ func (f *folder) nameable(err error) error {
 	return fmt.Errorf("%w, or name it in %s", err, filepath.Join(f.dir, descriptionFile))
 }
 
-// each calls use with one data set after the other. A set that cannot be read is skipped
-// with a warning, so that it does not cost the results of the others, and so is one that use
-// refuses with errUnfit. unread is the number of the former. It is an error if no set is left.
+// each calls use with one data set after another. It skips a set with a warning if the set cannot
+// be read, so that the results of the others are not lost, or if it is unfit for the experiment
+// (errUnfit). unread is the number of sets that could not be read. It is an error if no set was
+// used.
 func (c *Command) each(ctx context.Context, e *env.Env, use func(*set) error) (unread int, err error) {
 	f, err := c.folder()
 	if err != nil {
@@ -185,7 +187,7 @@ func (c *Command) each(ctx context.Context, e *env.Env, use func(*set) error) (u
 	return unread, nil
 }
 
-// errUnfit is wrapped by the reason for which an experiment cannot use a data set.
+// errUnfit is wrapped by errors that say why an experiment cannot use a data set.
 var errUnfit = exit.Usage("unfit for this experiment")
 
 // incomplete returns the error of a run that could not read all data sets, to be reported

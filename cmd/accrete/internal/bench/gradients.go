@@ -14,14 +14,15 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Rows that --paper dsg and cdsg use of a set without --full.
+// Maximum numbers of rows of a set that --paper dsg and cdsg use without --full. paperTrain and
+// paperTest are for support vector machines, paperRows for all other experiments.
 const (
 	paperTrain = 8000
 	paperTest  = 4000
 	paperRows  = 20000
 )
 
-// heldOut is the part of a set without test rows that is kept for testing: one in this many.
+// heldOut is the number of rows of which one is kept for testing, in a set without test rows.
 const heldOut = 5
 
 // gradients runs the experiments of the papers on doubly stochastic gradients.
@@ -83,7 +84,7 @@ func (c *Command) growthRows(set *set) *dsg.Rows {
 	return r
 }
 
-// imputed returns x with 0 for what is missing.
+// imputed returns a copy of x with 0 in place of missing values.
 func imputed(x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -94,8 +95,9 @@ func imputed(x []float64) []float64 {
 	return out
 }
 
-// twoClasses returns the most frequent class of a set against the others, with columns of
-// more than 1 in magnitude divided by their deviation.
+// twoClasses returns a set as two classes: those that its preset tells apart or, without them, the
+// most frequent class against the others. Columns with values above 1 in magnitude are divided by
+// their standard deviation.
 func (c *Command) twoClasses(set *set) *dsg.Set {
 	if len(set.test) == 0 { // the rows are shuffled, unless they are a stream
 		n := len(set.rows) / heldOut
@@ -139,8 +141,8 @@ func (c *Command) twoClasses(set *set) *dsg.Set {
 	return s
 }
 
-// deviations returns the standard deviation of each column, and 1 for one whose values are
-// at most 1 in magnitude or all equal.
+// deviations returns the standard deviation of each column, or 1 if the values of the column are at
+// most 1 in magnitude or all equal.
 func deviations(rows []decode.Row, dim int) []float64 {
 	out := make([]float64, dim)
 	for j := range out {

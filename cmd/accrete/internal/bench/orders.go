@@ -13,7 +13,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// spread is what several orders of the training rows have: means and standard deviations.
+// spread holds means and standard deviations over several runs, each with another order of the
+// training rows or another start in a stream.
 type spread struct {
 	Orders      int      `json:"orders"`
 	Progressive moments  `json:"progressive"`
@@ -21,7 +22,7 @@ type spread struct {
 	Coverage    *moments `json:"coverage,omitempty"` // of the intervals of a regression of one target
 	Width       *moments `json:"width,omitempty"`
 
-	// Of the progressive predictions of two classes, the rarer one.
+	// The F1 scores are those of the rarer of two classes, of the progressive predictions.
 	F1       *moments `json:"f1,omitempty"`
 	BestF1   *moments `json:"best_f1,omitempty"`
 	Missed   *moments `json:"f1_below_best,omitempty"` // how much F1 is below the best one
@@ -33,7 +34,7 @@ type moments struct {
 	Deviation float64 `json:"deviation"` // of a sample
 }
 
-// interval is how often the intervals of one target contain the label.
+// interval says how often the intervals of one target contain the label, and how wide they are.
 type interval struct {
 	Coverage float64 `json:"coverage"` // of the progressive predictions
 	Width    float64 `json:"width"`    // mean, in the label's units
@@ -55,7 +56,7 @@ func newMoments(values []float64) *moments {
 	return &moments{mean, math.Sqrt(squares / max(1, n-1))}
 }
 
-// newSpread returns that of the results of one algorithm, one for each order.
+// newSpread returns the spread of the results of one algorithm, one result for each run.
 func newSpread(results []result) *spread {
 	var progressive, test, coverage, width, f1, best, missed []float64
 	for _, r := range results {
@@ -93,7 +94,8 @@ func (s *set) shuffled(seed uint64) *set {
 // two runs choose scale, kernel and penalty on the same rows.
 const startsApart = 2000
 
-// from returns the stream s from start i of n on, with as many rows as from all others.
+// from returns the stream s from the i-th of n starting rows on. The number of rows is the same for
+// every i.
 func (s *set) from(i, n int) (*set, error) {
 	rows := len(s.rows) - startsApart*(n-1)
 	if rows < 1 {
@@ -104,8 +106,8 @@ func (s *set) from(i, n int) (*set, error) {
 	return &o, nil
 }
 
-// runsOf returns how often a set is streamed: once for each order of the training rows, start
-// of a stream or drawing of --rare.
+// runsOf returns how often a set is streamed: once for each order of the training rows, for each
+// start in a stream, or for each drawing of --rare.
 func (c *Command) runsOf(s *set) int {
 	switch {
 	case !s.rowsAreTime || c.Rare > 0 && c.Starts == 1:
@@ -115,7 +117,7 @@ func (c *Command) runsOf(s *set) int {
 	}
 }
 
-// ordered returns the rows of run i of s.
+// ordered returns s with the rows of run i, in their order.
 func (c *Command) ordered(s *set, i int) (o *set, err error) {
 	seed := c.Shuffle + uint64(i)
 	switch o = s; {
@@ -133,7 +135,8 @@ func (c *Command) ordered(s *set, i int) (o *set, err error) {
 }
 
 // everyOrder streams the set through one algorithm, in each order of --orders or from each of
-// --starts. The result is that of the first, and its spread that of all.
+// --starts. What it returns describes the first run, except the spread in the result, which
+// describes all runs.
 func (c *Command) everyOrder(ctx context.Context, s *set, name string, options learner.Config) (first result, p learner.Progress, cs []curves.Curve, err error) {
 	var all []result
 	for i := range c.runsOf(s) {
@@ -163,7 +166,8 @@ func newIntervals(p learner.Progress) (all []interval) {
 	return all
 }
 
-// spreadText has a line for each algorithm that ran several times, with its F1 if rare.
+// spreadText returns a line for each algorithm that ran several times. If rare is set, the line has
+// the F1 scores as well.
 func spreadText(r report, rare bool) string {
 	var b strings.Builder
 	for _, a := range r.Results {

@@ -28,7 +28,7 @@ import (
 //go:embed peers.py
 var peersScript []byte
 
-// peers are the learners of peersScript, and usualPeers those that all stands for: the others
+// peers are the learners of peersScript. usualPeers are the ones that "all" stands for; the others
 // are variants, or slow.
 var (
 	peers      = []string{"linear", "arf", "arf-moa", "amf", "hoeffding", "vw", "vw-quadratic", "vw-nn", "rff-sgd", "lightgbm"}
@@ -118,7 +118,7 @@ func readPeers(e *env.Env, set string, out []byte) (all []peer, err error) {
 	return all, nil
 }
 
-// write writes the rows of s, all numbers, to files of a folder that peersScript reads.
+// write writes the rows of s, which must be numbers, to the files in dir that peersScript reads.
 func (s *set) write(dir string) error {
 	kind := "train"
 	if s.rowsAreTime {
@@ -169,7 +169,7 @@ func writeRows(path string, rows []decode.Row) (err error) {
 	return errors.Join(b.Flush(), z.Close())
 }
 
-// peersText has a line for each peer, in the columns of the table of algorithms.
+// peersText returns a line for each peer, in the columns of the table of algorithms.
 func peersText(r report, stream bool) string {
 	var b strings.Builder
 	for _, p := range r.Peers {

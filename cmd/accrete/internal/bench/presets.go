@@ -11,11 +11,11 @@ import (
 
 // preset is a data set of the papers that users supply as files.
 type preset struct {
-	files string       // of LIBSVM's collection: for training, and for testing if there are any
+	files string       // names in LIBSVM's collection: a training file and, in some cases, a test file
 	steps dsg.Settings // of DSG, UDSG and CDSG, as the papers have them
 
-	// of and against are the classes that --paper dsg tells apart; otherwise the most
-	// frequent class and the others.
+	// of and against are the classes that --paper dsg tells apart. If they are empty, it takes the
+	// most frequent class and the others.
 	of, against string
 }
 
@@ -30,7 +30,7 @@ var presets = map[string]preset{
 	"YearPredictionMSD": {files: "YearPredictionMSD and YearPredictionMSD.t", steps: dsg.Settings{Minibatch: 10000, BlockSize: 512, Lambda: 1e-5}},
 }
 
-// missing returns the error for a set that the folder does not have.
+// missing returns the text of the error for a set that the folder does not have.
 func (c *Command) missing(name string) string {
 	text := fmt.Sprintf("%s has no data set %q", c.Dir, name)
 	p, ok := presets[name]
@@ -48,5 +48,5 @@ func (c *Command) missing(name string) string {
 // presetNames returns the names of the presets, sorted.
 func presetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// endings are those of the files of data sets.
+// endings are the file name extensions of data sets.
 var endings = []string{".csv", ".csv.gz", ".libsvm", ".libsvm.gz", ".parquet", ".avro"}

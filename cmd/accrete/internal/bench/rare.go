@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// rareError returns an error if --rare and --rare-class do not fit.
+// rareError returns an error if --rare is out of range, or if --rare-class is used without it.
 func (c *Command) rareError() error {
 	switch {
 	case c.RareClass != "" && c.Rare == 0:
@@ -23,10 +23,10 @@ func (c *Command) rareError() error {
 	return nil
 }
 
-// rarer returns the rows of s as two classes, the second of which is --rare of the training
-// rows: rows of the class of --rare-class, by default of the rarest one, or the greatest
-// numbers. Where a class has more rows or fewer than its share, the seed draws those of it, or
-// the others, that remain.
+// rarer returns the rows of s as two classes. The rare class consists of the rows of --rare-class,
+// by default the class with the fewest rows, or of the rows with the greatest labels if these are
+// numbers. Its share of the rows is --rare: rows of the class that has too many are left out at
+// random, with the seed.
 func (c *Command) rarer(s *set, seed uint64) (*set, error) {
 	o, schema := *s, *s.schema
 	name := "greatest"
@@ -54,8 +54,8 @@ func (c *Command) rarer(s *set, seed uint64) (*set, error) {
 	return &o, nil
 }
 
-// rareClass returns the class of --rare-class or, without it, the one with the fewest training
-// rows, and -1 if there is none beside another one.
+// rareClass returns the class of --rare-class or, without it, the class with the fewest training
+// rows. It returns -1 if that class has no rows or all of them.
 func (c *Command) rareClass(s *set) int {
 	counts := make([]int, len(s.schema.Classes))
 	for _, r := range s.rows {
@@ -83,8 +83,8 @@ func quantile(rows []decode.Row, share float64) float64 {
 	return values[min(len(values)-1, int(math.Ceil(share*float64(len(values))))-1)]
 }
 
-// inShare returns rows in their order with the labels 0 and, of those that are rare, 1. It
-// omits rows at random so that the rare ones have the share, to the nearest row.
+// inShare returns rows in their order, with the class 1 for those that are rare and 0 for the
+// others. It omits rows at random so that the rare ones have the share, to the nearest row.
 func inShare(rows []decode.Row, isRare func(decode.Row) bool, share float64, r *rand.Rand) []decode.Row {
 	var of [2][]int // indices of the rows of both classes
 	for i, row := range rows {
@@ -117,7 +117,8 @@ func class(rare bool) int {
 	return 0
 }
 
-// weighingError returns an error if --balance, --half-life and --time do not fit.
+// weighingError returns an error if --balance or --half-life is invalid, or if only one of
+// --half-life and --time is used.
 func (c *Command) weighingError() error {
 	halfLife, err := config.ParseHalfLife(c.HalfLife)
 	switch {

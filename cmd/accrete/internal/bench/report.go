@@ -84,8 +84,8 @@ func (c *Command) text(reports []report) string {
 	return b.String()
 }
 
-// deviationOf returns the figures of the loss on the test rows, or on those of a stream,
-// and nil if it has none.
+// deviationOf returns the figures of the loss on the test rows, or on the rows of a stream. It
+// returns nil if the loss has none.
 func deviationOf(a result) *deviation.Figures {
 	if a.Test != nil {
 		return a.Test.Figures
@@ -93,7 +93,8 @@ func deviationOf(a result) *deviation.Figures {
 	return a.Progressive.Figures
 }
 
-// deviationHeader and deviationRow are the columns of bench for the figures of the loss.
+// deviationHeader and deviationRow return the column headers and the cells of the figures of the
+// loss.
 func deviationHeader(r report) string {
 	for _, a := range r.Results {
 		switch f := deviationOf(a); {
@@ -131,8 +132,8 @@ func deviationRow(a result) string {
 	return fmt.Sprintf(" %11.4g", f.Value())
 }
 
-// figures returns the columns of bench: those of the test set, or of the progressive
-// predictions of a stream.
+// figures returns the figures of the classes on the test rows, or of the progressive predictions of
+// a stream.
 func figures(a result) *display.Classes {
 	if a.Test != nil {
 		return a.Test.Classes
@@ -140,8 +141,8 @@ func figures(a result) *display.Classes {
 	return a.Progressive.Classes
 }
 
-// showsClasses reports whether the columns of classes are shown for a set, and those of
-// costs.
+// showsClasses reports whether the table of a set has the columns of classHeader, and whether it
+// has those of costs.
 func (c *Command) showsClasses(r report) (classes, costs bool) {
 	for _, a := range r.Results {
 		f := figures(a)
@@ -154,7 +155,7 @@ func (c *Command) showsClasses(r report) (classes, costs bool) {
 	return classes, costs
 }
 
-// classHeader and classRow are the columns of bench.
+// classHeader and classRow return the column headers and the cells of the figures of the classes.
 func classHeader(precision float64) string {
 	return fmt.Sprintf(" %8s %8s %8s %8s %8s %8s", "AUC", "PR-AUC", "F1", "best F1", fmt.Sprintf("rec@%.3g", precision), "balanced")
 }

@@ -22,13 +22,13 @@ type set struct {
 	at, of      int // index among the data sets, and their number
 	name        string
 	rows, test  []decode.Row
-	file        []decode.Row // the training rows in the order of the file, unless they are a stream
+	file        []decode.Row // training rows in the order of the file; nil for a stream
 	task        learner.Task
 	schema      *decode.Schema
 	rowsAreTime bool // rows are in time order
 }
 
-// read reads a set into memory, its training rows in the order of the seed unless it is a
+// read reads a set into memory. It shuffles the training rows with the seed, unless the set is a
 // stream.
 func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64) (*set, error) {
 	s := &set{name: name}

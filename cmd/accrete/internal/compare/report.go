@@ -25,7 +25,7 @@ type Column struct {
 	P        float64 `json:"p"`
 }
 
-// String lists at most that many columns.
+// String returns the comparison as text, with the columns that differ most.
 func (r Report) String() string {
 	const most = 10
 	var b strings.Builder
@@ -44,13 +44,15 @@ func (r Report) String() string {
 type ShiftReport struct {
 	Rows   int64        `json:"rows"`
 	Alarms []shiftAlarm `json:"alarms"`
-	Last   float64      `json:"last"` // distance of the last 500 rows, relative to that of an alarm
+	Last   float64      `json:"last"` // distance of the last 500 rows, relative to the threshold of an alarm
 }
 
 type shiftAlarm struct {
-	Row      int64    `json:"row"`
-	Distance float64  `json:"distance"`
-	Columns  []string `json:"columns"` // that have moved, the one that moved most first; none if only their dependence did
+	Row      int64   `json:"row"`
+	Distance float64 `json:"distance"`
+	// Columns have moved, the one that moved most first. There are none if only the dependence
+	// between columns has changed.
+	Columns []string `json:"columns"`
 }
 
 func (r ShiftReport) String() string {

@@ -23,7 +23,7 @@ func ErrorName(t learner.Task) string {
 }
 
 // Draw draws curves to a PNG or SVG file: the error over examples, over time and over random
-// features, and below them the weights in the first curve that is of a mixture. what is the
+// features. Below them are the weights of the first curve that belongs to a mixture. what is the
 // name of the error.
 func Draw(path, title, what string, curves []Curve) error {
 	axes := []struct {

@@ -28,7 +28,7 @@ func (c *Curve) add(p learner.Progress, s learner.Score, took time.Duration) {
 	c.points = append(c.points, point{float64(p.Examples), took.Seconds(), float64(p.Features), s.Error})
 }
 
-// Recorder records the curves of a fit. The measured time excludes its own.
+// Recorder records the curves of a fit. The time that it measures excludes the time that it takes.
 type Recorder struct {
 	Curves []Curve
 	due    func(int) bool
@@ -45,7 +45,7 @@ func NewRecorder(name string, rows int) *Recorder {
 	}
 }
 
-// Elapsed returns the time since NewRecorder, without that of Look.
+// Elapsed returns the time since NewRecorder, without the time spent in Look.
 func (w *Recorder) Elapsed() time.Duration { return time.Since(w.start) - w.looked }
 
 // Look adds a point to each curve, if one is due after that many rows of fit.

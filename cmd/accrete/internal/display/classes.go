@@ -9,8 +9,8 @@ import (
 
 // Classes are the figures of a classification beside its error.
 type Classes struct {
-	Class string  `json:"class,omitempty"` // the rarer of two
-	Share float64 `json:"share,omitempty"` // of the rows, likewise
+	Class string  `json:"class,omitempty"` // the rarer of two classes
+	Share float64 `json:"share,omitempty"` // share of the rows that are of this class
 	*ranking.Figures
 }
 
@@ -55,8 +55,7 @@ func (c *Classes) String() string {
 	return b.String()
 }
 
-// Label names what the figures are of: the rarer class and its share, or the number of
-// classes.
+// Label returns what the figures describe: the rarer class and its share, or the number of classes.
 func (c *Classes) Label() string {
 	if c.Class != "" {
 		return fmt.Sprintf("class %q, %.2f %% of the rows", c.Class, 100*c.Share)

@@ -16,7 +16,7 @@ func (c *ClassFlags) Validate() error {
 	return nil
 }
 
-// Shows reports whether the text has the figures.
+// Shows reports whether text output has the figures of the classes.
 func (c *ClassFlags) Shows(f Figure) bool {
 	return f.Classes != nil && (c.ClassFigures || f.Classes.Imbalanced() || f.Classes.MeanCost != nil)
 }

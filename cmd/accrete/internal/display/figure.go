@@ -15,7 +15,7 @@ type Figure struct {
 	Flagged  *float64  `json:"flagged,omitempty"`
 	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
 	Examples int64     `json:"examples"`
-	Classes  *Classes  `json:"classes,omitempty"` // of a classification of at least two
+	Classes  *Classes  `json:"classes,omitempty"` // of a classification with at least two classes
 
 	*deviation.Figures // nil for the square loss and for classes
 }

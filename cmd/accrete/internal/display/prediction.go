@@ -18,7 +18,7 @@ func PredictionHeader() string {
 	return fmt.Sprintf(predictionLayout, "TIME", "KEY", "PREDICTION", "PROBABILITY", "LABEL", "LOSS", "STEP")
 }
 
-// prediction is what the table shows of a value.
+// prediction holds the members of a prediction that the table shows.
 type prediction struct {
 	Prediction    json.RawMessage    `json:"prediction"`
 	Probabilities map[string]float64 `json:"probabilities"`
@@ -83,7 +83,8 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', 5, 64)
 }
 
-// cell returns text in at most n characters, without those that would control a terminal.
+// cell returns s in at most n characters. Characters that are not printable, and could control a
+// terminal, are replaced.
 func cell(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -13,8 +13,8 @@ import (
 type Refit struct {
 	Rows     int     `json:"rows"`
 	Features int     `json:"features"` // number of cosines and sines
-	Kept     int     `json:"kept"`     // number of them whose random feature is left
-	Bytes    int     `json:"bytes"`    // size of what a snapshot needs of the model to predict
+	Kept     int     `json:"kept"`     // number of those whose random feature has not been removed
+	Bytes    int     `json:"bytes"`    // size of the part of the model that predictions need
 	Loss     string  `json:"loss"`
 	Lambda   float64 `json:"lambda"`
 
@@ -30,7 +30,9 @@ type Refit struct {
 	comparable    bool
 	mixed         bool
 
-	Alone bool `json:"alone"` // the algorithm without the mixture of the previous model, with another loss
+	// Alone means that the refitted model is the algorithm without the mixture of the previous
+	// model, because its loss is another one.
+	Alone bool `json:"alone"`
 
 	Passes  float64 `json:"passes"`  // 0 with Direct
 	Direct  bool    `json:"direct"`  // solved by the normal equations

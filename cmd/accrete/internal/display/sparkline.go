@@ -14,7 +14,7 @@ var blocks = []rune("▁▂▃▄▅▆▇█")
 func Sparkline(values []float64, width int) string {
 	n := min(len(values), width)
 	drawn, low, high := make([]float64, n), 0.0, 0.0
-	for i := range n { // the mean of a stretch each
+	for i := range n { // each is the mean of a stretch
 		from, to, sum := i*len(values)/n, (i+1)*len(values)/n, 0.0
 		for _, v := range values[from:to] {
 			sum += v
@@ -38,9 +38,9 @@ func Sparkline(values []float64, width int) string {
 	return string(line)
 }
 
-// Left returns how long work will take until its end, as ", about 20 s left", if its given
-// share was done in the time it took. It is empty in the first two seconds, and if the
-// share is not known.
+// Left returns the estimated time until the end of work, such as ", about 20 s left", if the given
+// share of the work took the given time. It is empty in the first two seconds, and if the share is
+// not known.
 func Left(took time.Duration, share float64) string {
 	if took < 2*time.Second || !(share > 0 && share < 1) {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns bytes as text of at most that many of them, and nil for null. What is not text
-// becomes escape sequences.
+// Text returns the first most bytes of b as text, followed by "…" if there are more, and nil if b
+// is nil. What is not text becomes escape sequences.
 func Text(b []byte, most int) *string {
 	if b == nil {
 		return nil

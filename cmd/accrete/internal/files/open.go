@@ -113,7 +113,7 @@ func ReadSnapshot(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Skippable adds how to skip bad rows to the error of one.
+// Skippable adds advice on how to skip bad rows, if err is the error of a row.
 func Skippable(err error) error {
 	var line *decode.LineError
 	if errors.As(err, &line) {

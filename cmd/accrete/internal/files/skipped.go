@@ -20,26 +20,26 @@ type Skipped struct {
 	Kept int64 // rows that were not skipped, for Warn
 
 	total   int64
-	reasons map[Reason]*Reason // by file and reason alone
+	reasons map[Reason]*Reason // the keys have a file and a reason only
 }
 
-// Reason is why rows of a file were skipped. What differs between them is "…", as in
-// accrete quarantine list.
+// Reason is a reason for which rows of a file were skipped. Values in which these rows differ are
+// replaced with "…", as in accrete quarantine list.
 type Reason struct {
 	File    string `json:"file"`
 	Reason  string `json:"reason"`
 	Count   int64  `json:"count"`
-	Line    int    `json:"line"`    // the first
+	Line    int    `json:"line"`    // the first line
 	Example string `json:"example"` // the reason of that line
 }
 
 // reasonsAtMost bounds the memory of Skipped.
 const reasonsAtMost = 1000
 
-// otherReasons counts what is beyond reasonsAtMost.
+// otherReasons stands for all reasons beyond reasonsAtMost.
 const otherReasons = "other reasons"
 
-// Add counts the row that err is about, and reports whether it is about a row.
+// Add counts the row that err describes. It reports whether err is about a row.
 func (s *Skipped) Add(err error) bool {
 	var line *decode.LineError
 	if !errors.As(err, &line) {
@@ -65,7 +65,7 @@ func (s *Skipped) Add(err error) bool {
 	return true
 }
 
-// Total returns the number of rows.
+// Total returns the number of rows that were skipped.
 func (s *Skipped) Total() int64 { return s.total }
 
 // Reasons returns the reasons, the most frequent first. Their counts add up to Total.
@@ -84,7 +84,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("%s of %s, first in line %d: %s", display.Count(r.Count, "row"), r.File, r.Line, r.Reason)
 }
 
-// Warn logs the number of the rows, by reason, if there are any.
+// Warn logs the number of rows that were skipped, by reason, if there are any.
 func (s *Skipped) Warn(e *env.Env) {
 	if s.total == 0 {
 		return

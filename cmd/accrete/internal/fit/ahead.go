@@ -12,14 +12,14 @@ import (
 
 // source yields the rows of a file, with their schema.
 type source struct {
-	next   func() (decode.Row, error) // as of decode.File
-	schema func() *decode.Schema      // as of the last row
-	share  func() float64             // of the file that has been read
+	next   func() (decode.Row, error) // like decode.File.Next
+	schema func() *decode.Schema      // the schema as it was at the last row
+	share  func() float64             // share of the file that has been read
 	close  func()
 }
 
-// source returns the rows of the file, which are read ahead on another core where that is
-// possible. Each of them that has no windows is passed to add, in order.
+// source returns the rows of the file. Where possible, another goroutine reads ahead. Rows without
+// windows are passed to add, in order.
 func (f *Command) source(file *decode.File, add func(x []float64)) source {
 	next := file.Next
 	if f.Shuffle != nil {
@@ -46,22 +46,22 @@ func (f *Command) source(file *decode.File, add func(x []float64)) source {
 // parts.
 const rowsAhead, partsAhead = 256, 3
 
-// part is consecutive rows of a source. It keeps memory for those of another part.
+// part holds consecutive rows of a source. Its memory is used again for later rows.
 type part struct {
 	rows  []readRow
 	x     []float64
 	share float64
 }
 
-// readRow is what a source has yielded.
+// readRow is a row or an error of a source, with the schema at that time.
 type readRow struct {
 	row    decode.Row
 	err    error
 	schema *decode.Schema
 }
 
-// readAhead returns a source of the rows of s, which a goroutine reads. It ends with close, or with
-// an error that is not of one row.
+// readAhead returns a source of the rows of s, which a goroutine reads. The goroutine ends when
+// close is called, or after an error such as io.EOF that is not about a single row.
 func readAhead(s source) source {
 	full, free := make(chan *part, partsAhead), make(chan *part, partsAhead)
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -81,7 +81,7 @@ func readAhead(s source) source {
 			}
 		}
 	}()
-	now, at := new(part), 0 // which is never free again
+	now, at := new(part), 0 // an empty part, which is not sent to free
 	return source{
 		next: func() (decode.Row, error) {
 			if at == len(now.rows) {
@@ -105,13 +105,13 @@ func readAhead(s source) source {
 	}
 }
 
-// final reports whether no row follows an error of decode.File.Next.
+// final reports whether err, from decode.File.Next, means that no more rows follow.
 func final(err error) bool {
 	var line *decode.LineError
 	return err != nil && !errors.As(err, &line)
 }
 
-// read fills p with the next rows.
+// read fills p with the next rows, and reports whether they are the last.
 func (p *part) read(s source) (last bool) {
 	p.rows, p.x = p.rows[:0], p.x[:0]
 	for len(p.rows) < rowsAhead && !last {

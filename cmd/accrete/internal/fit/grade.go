@@ -42,7 +42,7 @@ func (f *Command) evaluate(ctx context.Context, e *env.Env, c decode.Config, s *
 	return f.refit(ctx, e, c, s, schema, recent, r)
 }
 
-// test computes the error of a model on other rows.
+// test computes the figures of a model on the rows of --test.
 func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *learner.Model, schema *decode.Schema, r *Report) (*display.Figure, error) {
 	file, err := files.Open(ctx, e, f.Test, c, *schema)
 	if err != nil {

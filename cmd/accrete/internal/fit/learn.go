@@ -70,7 +70,7 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 	}
 }
 
-// sparkWidth is the width of the curve of the error on a terminal.
+// sparkWidth is the width of the error curve on a terminal, in characters.
 const sparkWidth = 16
 
 func (f *Command) progress(p learner.Progress, took time.Duration) string {

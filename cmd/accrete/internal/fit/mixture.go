@@ -10,20 +10,21 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// mixtureReport is what the members of a mixture are worth.
+// mixtureReport says how much the members of a mixture contribute, and how well they predict.
 type mixtureReport struct {
 	Members []memberReport `json:"members"`
-	Stacked float64        `json:"stacked"` // share of the predictions that stacks of the members have
-	Scorer  float64        `json:"scorer"`  // progressive error of the mixture that a scorer has
+	Stacked float64        `json:"stacked"` // share of the stacks of the members in the prediction
+	Scorer  float64        `json:"scorer"`  // progressive error of the mixture that scorers use
 
-	Outliers int64 `json:"outliers,omitempty"` // rows that were not learned: their label is far from all others
+	// Outliers counts the rows that were not learned because their labels are far from all others.
+	Outliers int64 `json:"outliers,omitempty"`
 }
 
 type memberReport struct {
 	Name   string  `json:"name"`
-	Rows   float64 `json:"rows"`          // share that it has predicted
+	Rows   float64 `json:"rows"`          // share of the rows that it has predicted
 	Weight float64 `json:"weight"`        // in the last predictions
-	Scorer float64 `json:"scorer_weight"` // in those of a scorer
+	Scorer float64 `json:"scorer_weight"` // in the last predictions of a scorer
 	Error  float64 `json:"error"`         // progressive
 	Loss   float64 `json:"loss"`
 	Recent float64 `json:"recent_error"`
@@ -46,8 +47,8 @@ const leastShown = 0.05
 // leastRows is the share of the rows that a member has to have predicted to be compared.
 const leastRows = 0.95
 
-// text is two lines: the members by their last weights, and the best of all rows; and a third
-// one if there are outliers.
+// text returns two lines: the members with their last weights, and the member with the lowest error
+// on all rows. If there are outliers, a third line has their number.
 func (r *mixtureReport) text() string {
 	if r == nil || len(r.Members) == 0 {
 		return ""

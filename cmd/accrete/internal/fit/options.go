@@ -19,7 +19,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/metric"
 )
 
-// inputFlags select the cells that are inputs.
+// inputFlags select the columns that are inputs, and say how missing values are read.
 type inputFlags struct {
 	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). * stands for all columns that are not named: code:category,* declares one type. With the types id and ignored alone: columns that are not inputs."`
 	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
@@ -45,7 +45,7 @@ func (f stepFlags) steps() learner.Steps {
 	}
 }
 
-// decode returns how rows are read.
+// decode returns the configuration for reading rows.
 func (f *Command) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
@@ -55,7 +55,7 @@ func (f *Command) decode(task learner.Task) decode.Config {
 		c.Columns, c.Unknown = names, "ignore"
 	}
 	c.Types = columns.Types()
-	if windows, err := config.ParseWindows(f.Windows); err == nil { // Validate reports it otherwise
+	if windows, err := config.ParseWindows(f.Windows); err == nil { // otherwise Validate reports the error
 		c.Windows = windows.Of()
 	}
 	if f.Missing != "refuse" {
@@ -64,8 +64,8 @@ func (f *Command) decode(task learner.Task) decode.Config {
 	return c
 }
 
-// Validate rejects values that the learner would interpret as "use the
-// default", and an algorithm that is not that of the preset. Kong calls it.
+// Validate rejects values that the learner would interpret as "use the default", and an algorithm
+// other than that of the preset. Kong calls it.
 func (f *Command) Validate(k *kong.Context) error {
 	f.given = map[string]bool{}
 	for _, given := range k.Path {
@@ -183,7 +183,8 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	return options, nil
 }
 
-// under returns of with the options of a preset in place of those that no flag gives.
+// under returns of with the options of the preset p, except those that a flag on the command line
+// sets.
 func (f *Command) under(p learner.Preset, of learner.Config) learner.Config {
 	out := p.Over(of)
 	for flag, keep := range map[string]func(){

@@ -11,20 +11,20 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// progressive writes rows with the predictions that were made before they were learned. It
-// is nil without --predictions.
+// progressive writes each row with the prediction that was made before the row was learned. It is
+// nil without --predictions.
 type progressive struct {
 	file  *os.File
 	rows  *decode.File
 	out   *predict.Writer
 	queue []decode.Raw // rows that are not predicted yet
-	err   error        // the first
+	err   error        // the first error
 
 	encoder *record.Encoder
-	classes int // of the encoder
+	classes int // number of classes that encoder has
 }
 
-// progressive returns the writer of --predictions, which run calls.
+// progressive returns the writer of --predictions, and registers it with run.
 func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive, error) {
 	if f.Predictions == "" {
 		return nil, nil
@@ -48,7 +48,7 @@ func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive
 	return p, nil
 }
 
-// add notes the current row of the file.
+// add queues the current row of the file until run has predicted it.
 func (p *progressive) add(file *decode.File) {
 	if p != nil {
 		p.queue = append(p.queue, file.Raw())

@@ -16,7 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// noveltyClasses name what is known of the rows of task novelty.
+// noveltyClasses are the two classes of rows in task novelty, by which scores are graded.
 var noveltyClasses = []string{"normal", "novel"}
 
 // Report is the result of a fit.
@@ -28,7 +28,7 @@ type Report struct {
 	Algorithm   string           `json:"algorithm"`
 	Kernel      string           `json:"kernel"` // with its scale; "" before the first fit of the warm-up
 	Progressive display.Figure   `json:"progressive"`
-	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors, too
+	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors as well
 	Test        *display.Figure  `json:"test"`                // null without --test
 	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
 	Mixture     *mixtureReport   `json:"mixture,omitempty"`   // with --mixture
@@ -46,16 +46,18 @@ type Report struct {
 	StateHash snapshot.Hash    `json:"state_hash"`
 	Refit     *display.Refit   `json:"refit,omitempty"`
 
-	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier or with a hint
+	// Columns is empty if all are plain numbers, without missing values and hints, and none looks
+	// like an identifier.
+	Columns []inputs.Report `json:"columns,omitempty"`
 	columns inputs.Tally
 	skipped files.Skipped
 }
 
 // rowCounts says what became of the rows of the training file.
 type rowCounts struct {
-	Read       int64 `json:"read"` // all of them: the sum of the others
+	Read       int64 `json:"read"` // all rows: the sum of the other numbers
 	Learned    int64 `json:"learned"`
-	Thinned    int64 `json:"thinned,omitempty"` // predicted and graded, with --balance
+	Thinned    int64 `json:"thinned,omitempty"` // with --balance: predicted and graded, but not learned
 	Unlabelled int64 `json:"unlabelled"`        // predicted only
 	Skipped    int64 `json:"skipped"`
 }
@@ -67,10 +69,10 @@ type intervalReport struct {
 
 // ages says how old the rows were when they were learned.
 type ages struct {
-	Rows    int64   `json:"rows"` // with a label and a time
+	Rows    int64   `json:"rows"` // rows with a label and a time
 	Untimed int64   `json:"untimed"`
 	Weight  float64 `json:"mean_weight"`
-	Now     *string `json:"event_time"` // the latest that was believed; null before it is known
+	Now     *string `json:"event_time"` // event time that the ages refer to; null before it is known
 }
 
 func newAges(a *learner.Ages) *ages {
@@ -176,7 +178,8 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	return b.String()
 }
 
-// skippedText says what became of the rows and why some were skipped, if any were.
+// skippedText returns the numbers of rows and the reasons for skipping some, or nothing if none
+// were skipped.
 func (r *Report) skippedText() string {
 	if r.Skipped == 0 {
 		return ""
@@ -189,7 +192,7 @@ func (r *Report) skippedText() string {
 	return text
 }
 
-// reached says what a model at its maximum of features does.
+// reached says what the model does if it has reached its maximum number of features.
 func (r *Report) reached() string {
 	if r.Features < r.MaxFeatures || r.MaxFeatures == 0 || r.AtCap == "fixed" {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// validateWindows checks --windows, and what excludes it.
+// validateWindows checks --windows, and that no flag excludes it.
 func (f *Command) validateWindows() error {
 	windows, err := config.ParseWindows(f.Windows)
 	if err != nil {
@@ -28,7 +28,7 @@ func (f *Command) validateWindows() error {
 	return nil
 }
 
-// validateAges checks --half-life and --time, and what excludes them.
+// validateAges checks --half-life and --time, and that no flag excludes them.
 func (f *Command) validateAges() error {
 	halfLife, err := config.ParseHalfLife(f.HalfLife)
 	switch {

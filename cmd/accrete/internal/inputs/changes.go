@@ -14,10 +14,11 @@ import (
 // Changes is what the monitor of the inputs has found.
 type Changes struct {
 	learner.Inputs
-	Columns []string `json:"columns"` // that had moved at the last alarm
+	Columns []string `json:"columns"` // columns that had moved at the last alarm
 }
 
-// NewChanges returns nil if there is no monitor.
+// NewChanges adds the names of columns to what the monitor has found. It returns nil if there is no
+// monitor.
 func NewChanges(in *learner.Inputs, columns []string) *Changes {
 	if in == nil {
 		return nil
@@ -31,7 +32,8 @@ func NewChanges(in *learner.Inputs, columns []string) *Changes {
 	return c
 }
 
-// ChangesOf returns those of the model in s, and nil if it has no monitor.
+// ChangesOf returns the changes that the monitor of the model in s has found. It returns nil if s
+// is nil or has no monitor.
 func ChangesOf(s *snapshot.Snapshot) (*Changes, error) {
 	if s == nil {
 		return nil, nil

@@ -33,8 +33,9 @@ func ByField(schema *decode.Schema, indices []float64) []float64 {
 	return all
 }
 
-// SetImportance adds how much the columns that Report returned matter for the scores of m, on
-// some of the rows that t has counted. It adds nothing if m cannot tell.
+// SetImportance sets the importance of the columns in all, which Report has returned, for the
+// scores of m. It uses a sample of the rows that t has counted. If m cannot compute importances, it
+// sets none.
 func (t *Tally) SetImportance(all []Report, schema *decode.Schema, m *learner.Model) {
 	var b learner.Batch
 	for i, x := range t.sample {
@@ -53,7 +54,7 @@ func (t *Tally) SetImportance(all []Report, schema *decode.Schema, m *learner.Mo
 	}
 }
 
-// sampleRows is the most rows that SetImportance takes, all at the same distance.
+// sampleRows is the maximum number of rows in the sample, which are at equal distances in the file.
 const sampleRows = 512
 
 // take keeps a row for SetImportance if it is one of the sample.

@@ -23,12 +23,12 @@ type Column struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"` // empty if it had no value
 	Becomes string `json:"becomes"`
-	Values  int    `json:"values,omitempty"` // of a category with statistics: values that are kept
+	Values  int    `json:"values,omitempty"` // for a category with statistics: the number of values that are kept
 
-	ReadFrom string `json:"read_from,omitempty"`  // field that has its value where a record lacks the column
-	Since    int64  `json:"since_step,omitempty"` // from which step on
+	ReadFrom string `json:"read_from,omitempty"`  // field that is read where a record lacks the column
+	Since    int64  `json:"since_step,omitempty"` // first step at which it is
 
-	identifier bool // it looks like one
+	identifier bool // the values look like identifiers
 }
 
 // OfModel describes the columns of the model in s, which may be nil.
@@ -88,7 +88,7 @@ func notInputs(types map[string]string) (all []Column) {
 	return all
 }
 
-// Typed returns columns, or nil if all are numbers as they are.
+// Typed returns columns, or nil if all are plain numbers.
 func Typed(columns []Column) []Column {
 	if slices.ContainsFunc(columns, func(c Column) bool {
 		return c.Type != learner.NumericColumn.String() || c.Values > 0 || c.ReadFrom != "" || strings.HasPrefix(c.Becomes, "number,") || strings.HasPrefix(c.Becomes, "normal score")
@@ -98,7 +98,7 @@ func Typed(columns []Column) []Column {
 	return nil
 }
 
-// ModelText returns a line for each column, nothing if all are numbers.
+// ModelText returns a line for each column, or nothing if all are plain numbers.
 func ModelText(columns []Column) string {
 	if columns = Typed(columns); columns == nil {
 		return ""
@@ -122,7 +122,7 @@ func ModelText(columns []Column) string {
 	return b.String()
 }
 
-// plainKey matches names that need no quotes in YAML, but for the words of notPlain.
+// plainKey matches names that need no quotes in YAML, except for the words in notPlain.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 var notPlain = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}

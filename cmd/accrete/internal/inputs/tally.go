@@ -18,29 +18,29 @@ type Report struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"` // empty if it had no value
 	Missing  int64  `json:"missing"`
-	Distinct int    `json:"distinct"` // in the first distinctRows rows; of numbers with fractions at most mostDistinct
+	Distinct int    `json:"distinct"` // in the first distinctRows rows, see mostDistinct
 
-	more    bool   // there may be more of them
+	more    bool   // there may be more distinct values
 	Becomes string `json:"becomes"` // what the model sees of it
 
-	// Importance is how much the column matters for the scores, its total-effect index
-	// on rows of the file (learner.Model.ImportanceOn); nil without a model that has made a fit.
+	// Importance is the total-effect index of the column on rows of the file, which says how much
+	// the column matters for the scores (learner.Model.ImportanceOn). It is nil without a model
+	// that has made a fit.
 	Importance *float64 `json:"importance,omitempty"`
 
-	// Identifier is set if the first rows look as if the column only told them apart.
+	// Identifier is set if the values in the first rows look like identifiers.
 	Identifier bool `json:"identifier,omitempty"`
 
-	// Hint says that the first values look as if they should have another type.
+	// Hint suggests another type, if the first values look as if the column should have one.
 	Hint string `json:"hint,omitempty"`
 }
 
-// distinctRows is the number of rows in which the distinct values are counted, and
-// mostDistinct the number from which on those with fractions are not: a wide table has
-// millions.
+// distinctRows is the number of rows in which distinct values are counted. For numbers with
+// fractions, counting ends at mostDistinct values: a wide table has millions of them.
 const distinctRows, mostDistinct = 10_000, 1000
 
-// identifierRows is the number of rows in which a column that looks like an identifier is
-// sought, those of the warm-up; fewer than identifierLeast say nothing.
+// identifierRows is the number of rows that decide whether a column looks like an identifier: those
+// of the warm-up. Fewer than identifierLeast rows decide nothing.
 const (
 	identifierRows  = 1000
 	identifierLeast = 100
@@ -49,7 +49,7 @@ const (
 // Tally counts the values of the columns of a file.
 type Tally struct {
 	Rows    int
-	Hint    func(name, typ string) string // of a field, see decode.Decoder.Hint; nil for none
+	Hint    func(name, typ string) string // hint for a field, see decode.Decoder.Hint; nil for none
 	columns []valueCount
 
 	sample   [][]float64 // rows at equal distances, at most sampleRows
@@ -59,23 +59,23 @@ type Tally struct {
 type valueCount struct {
 	missing  int64
 	distinct values
-	counted  float64 // the last one of them; many columns are 0 in most rows
-	more     bool    // there may be more of them
+	counted  float64 // value that was added last, and need not be added again: many columns are 0 in most rows
+	more     bool    // there may be more distinct values
 
-	// In the first identifierRows rows.
+	// The others describe the first identifierRows rows.
 	last   float64
 	breaks bool // a value is missing, not a whole number, or not above the one before
 	unique bool // all values differ
 }
 
-// look updates what tells an identifier, with the value of a row.
+// look updates last, breaks and unique with the value v in a row. Rows count from 1.
 func (c *valueCount) look(row int, v float64) {
 	c.breaks = c.breaks || v != math.Trunc(v) || row > 1 && !(v > c.last)
 	c.last, c.unique = v, c.distinct.len() == row
 }
 
-// identifies reports whether the values look like identifiers: numbers that are whole and
-// only increase, or texts of which no two are equal.
+// identifies reports whether the values look like identifiers: whole numbers that only increase, or
+// categories of which no two are equal.
 func (c *valueCount) identifies(typ string, rows int) bool {
 	switch {
 	case rows < identifierLeast:
@@ -108,8 +108,8 @@ func (t *Tally) Add(x []float64) {
 	}
 }
 
-// Report describes the columns; nil if all are numbers as they are, have no missing values
-// or hints, and are not like identifiers.
+// Report describes the columns. It returns nil if all are plain numbers, have no missing values and
+// no hints, and do not look like identifiers.
 func (t *Tally) Report(known *schema.Schema, seen []learner.Column) []Report {
 	all := t.All(known, seen)
 	if known.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Becomes != "number" || c.Identifier || c.Hint != "" }) {
@@ -139,7 +139,8 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 	return all
 }
 
-// becomes returns what the model sees of a field; empty if it sees it as it is.
+// becomes returns what the model sees of a field. It is empty if that is unknown, or the field as
+// it is.
 func becomes(f schema.Field, seen []learner.Column) string {
 	if f.At >= len(seen) {
 		return ""

@@ -6,7 +6,7 @@ import "math"
 // up, which takes a map several times as long (BenchmarkTally).
 type values struct {
 	slots []uint64 // bits of the numbers other than 0, at their hash or the next free slot; a power of two
-	n     int      // of these
+	n     int      // number of slots in use
 	zero  bool
 }
 
@@ -22,7 +22,7 @@ func (s *values) add(v float64) {
 	s.put(math.Float64bits(v))
 }
 
-// put adds the bits of a number, for which there is room.
+// put adds the bits of a number. There must be a free slot.
 func (s *values) put(b uint64) {
 	mask := uint64(len(s.slots) - 1)
 	for at := b * 0x9e3779b97f4a7c15 >> 32 & mask; ; at = (at + 1) & mask {

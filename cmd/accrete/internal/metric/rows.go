@@ -24,7 +24,7 @@ type keyed struct {
 	rows  int
 }
 
-// read returns the last rows of each key.
+// read returns the labelled rows of a file, for each key at most the last most of them.
 func (m *Command) read(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema, most int) (*keyed, *decode.Schema, error) {
 	file, err := files.Open(ctx, e, path, c, s)
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *Command) learned(ctx context.Context, e *env.Env) (*keyed, *decode.Sche
 	return k, schema, nil
 }
 
-// keyOf returns the key of a row, or that of all rows.
+// keyOf returns the key of a row. Without --key, all rows have the same key.
 func (m *Command) keyOf(key string) string {
 	if m.Key == "" {
 		return ""
@@ -140,7 +140,8 @@ func (k *keyed) scale(dim int) (center, scale []float64) {
 	return center, scale
 }
 
-// scaled returns the rows of the keys as tasks. Tasks may be empty.
+// scaled returns a task for each key, with the rows of k in the scale of f. The task of a key
+// without rows is empty.
 func scaled(f metric.File, k *keyed, keys []string) []metriclearn.Task {
 	tasks := make([]metriclearn.Task, len(keys))
 	for j, key := range keys {

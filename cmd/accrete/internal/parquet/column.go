@@ -24,8 +24,8 @@ type column struct {
 	append func([]byte, parquet.Value) ([]byte, error)
 }
 
-// mostScale bounds the digits of a decimal after its point, which take time and memory for
-// each value. A float64 has no smaller numbers.
+// mostScale is the maximum number of digits after the point of a decimal. Each digit takes time and
+// memory for every value, and a number that needs more of them is too small for a float64.
 const mostScale = 400
 
 // columnsOf returns the leaves of the schema of a file in order.
@@ -48,7 +48,7 @@ func columnsOf(f *parquet.File) ([]column, error) {
 			}
 		}
 		c := column{list: leaf.MaxRepetitionLevel > 0, append: valueOf(leaf.Node.Type())}
-		if _, is := elements[i].LogicalType.Value.(*format.Float16Type); is { // which the type of a leaf does not say
+		if _, is := elements[i].LogicalType.Value.(*format.Float16Type); is { // the type of a leaf does not say this
 			c.append = appendHalf
 		}
 		if leaf.MaxRepetitionLevel > 1 {
@@ -111,7 +111,7 @@ func appendRow(dst []byte, columns []column, row parquet.Row) (_ []byte, err err
 	return append(dst, '}', '\n'), nil
 }
 
-// valueOf returns how values of a type are written in JSON.
+// valueOf returns a function that appends values of a type as JSON.
 func valueOf(t parquet.Type) func([]byte, parquet.Value) ([]byte, error) {
 	var logical format.LogicalTypeValue
 	if l := t.LogicalType(); l != nil {
@@ -171,8 +171,8 @@ func physical(k parquet.Kind) func([]byte, parquet.Value) ([]byte, error) {
 	}
 }
 
-// appendFloat appends a number: NaN, with which many writers mean a missing value, is null, and
-// an infinite one is a number that no row may have.
+// appendFloat appends a number. NaN, which many writers use for a missing value, becomes null. An
+// infinite number becomes one that is too large for any row.
 func appendFloat(dst []byte, v float64, bits int) []byte {
 	switch {
 	case math.IsNaN(v):
@@ -230,7 +230,7 @@ func timestamps(t *format.TimestampType) func([]byte, parquet.Value) ([]byte, er
 	}
 }
 
-// decimals returns how integers times a power of ten are written.
+// decimals returns a function that appends decimals, which are integers divided by 10^scale.
 func decimals(k parquet.Kind, scale int) func([]byte, parquet.Value) ([]byte, error) {
 	return func(dst []byte, v parquet.Value) ([]byte, error) {
 		var n big.Int

@@ -17,10 +17,10 @@ const Magic = "PAR1"
 // rowsAtOnce is the number of rows that are read at a time.
 const rowsAtOnce = 64
 
-// Lines is an io.ReadCloser of the rows of a file, each a JSON object and a newline: a member for each
-// column, named by its path, with null where it has no value. Times are RFC 3339 text or
-// dates, decimals numbers, bytes text, and columns of lists arrays. It must not be used
-// concurrently.
+// Lines is an io.ReadCloser of the rows of a file. Each row is a JSON object and a newline, with a
+// member for each column, named by its path. A missing value is null. Times become text (RFC 3339,
+// or without a zone if they are local) and dates text, decimals become numbers, bytes text, and
+// lists arrays. It must not be used concurrently.
 type Lines struct {
 	file    *os.File
 	groups  []parquet.RowGroup
@@ -33,7 +33,7 @@ type Lines struct {
 	end     error // of all further reads
 }
 
-// Open opens a file. Errors, also those of Read, say what is wrong with it.
+// Open opens a file. Errors, including those of Read, say what is wrong with it.
 func Open(path string) (l *Lines, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,8 @@ func Open(path string) (l *Lines, err error) {
 		if err != nil {
 			return err
 		}
-		// Writers such as PyArrow give a table without rows a group without pages of values.
+		// Writers such as PyArrow write a table without rows as a group that has no pages of
+		// values.
 		l.groups = slices.DeleteFunc(slices.Clone(file.RowGroups()), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
 		l.columns, err = columnsOf(file)
 		return err
@@ -65,7 +66,7 @@ func Open(path string) (l *Lines, err error) {
 	return l, err
 }
 
-// whole returns an error if a file does not end as one of Parquet does.
+// whole returns an error if a file does not end like a Parquet file.
 func whole(f io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, int64(len(Magic))))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
@@ -77,7 +78,7 @@ func whole(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// guarded calls f, and returns as an error what the library panics with for a damaged file.
+// guarded calls f. If the library panics, as it does for damaged files, guarded returns an error.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

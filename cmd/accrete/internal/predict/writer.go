@@ -17,7 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// The names of what is added to a row.
+// Names of the columns or members that are added to a row.
 const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
@@ -35,13 +35,13 @@ const (
 // their predictions. The numbers are those of the prediction records of a topic.
 type Writer struct {
 	out    *bufio.Writer
-	cells  *csv.Writer // of a CSV file; nil for lines
+	cells  *csv.Writer // nil unless the format is CSV
 	format string
 	header []string // of the rows
 	began  bool
 
 	targets   []string  // names, if there are several
-	columns   []string  // classes that have a column each; nil: one for the predicted class
+	columns   []string  // classes, each with a column for its probability; nil: one column, for the predicted class
 	Intervals bool      // numbers have intervals
 	Variance  bool      // numbers have variances
 	Taus      []float64 // levels of the quantiles of a number; nil unless there are several
