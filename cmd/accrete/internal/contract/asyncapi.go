@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// binding is the version of the bindings for Kafka.
+// binding is the version of AsyncAPI's bindings for Kafka.
 const binding = "0.5.0"
 
 // asyncAPI returns the AsyncAPI 3.0 document of a model: what it reads, and what it writes.
@@ -31,7 +31,7 @@ func asyncAPI(c *config.Config, m *predictions, in object) object {
 	}
 }
 
-// messages returns those of the channels.
+// messages returns the messages of all channels.
 func messages(c *config.Config, m *predictions, in object) object {
 	all := object{{"example", exampleMessage(c, in)}}
 	if c.Input.Labels.TTL > 0 {
@@ -81,7 +81,7 @@ func framed() object {
 	}}}
 }
 
-// jsonSchema is a payload with a schema of its own dialect.
+// jsonSchema returns a payload that is described by a JSON Schema.
 func jsonSchema(schema object) object {
 	return object{{"schemaFormat", "application/schema+json;version=draft-2020-12"}, {"schema", schema}}
 }

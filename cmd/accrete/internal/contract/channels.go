@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
-// document is the channels and operations of an AsyncAPI document.
+// document holds the channels and operations of an AsyncAPI document.
 type document struct{ channels, operations object }
 
 // channel adds a topic with its messages.
@@ -24,7 +24,7 @@ func (d *document) channel(id, topic, description string, messages ...string) {
 	})
 }
 
-// operation adds what is done with messages of a channel.
+// operation adds an action, send or receive, on messages of a channel.
 func (d *document) operation(id, action, on, summary string, messages ...string) {
 	var of []object
 	for _, m := range messages {
@@ -35,8 +35,8 @@ func (d *document) operation(id, action, on, summary string, messages ...string)
 	})
 }
 
-// reads adds what the learner reads. Labels that come later than their examples are in the
-// topics of these, or in one of their own.
+// reads adds the topics that the learner reads. Labels that arrive later than their examples are in
+// the input topics, or in a topic of their own.
 func (d *document) reads(c *config.Config) {
 	l, both := c.Input.Labels, []string{"example"}
 	if l.TTL > 0 && l.Topic == "" {
@@ -53,7 +53,7 @@ func (d *document) reads(c *config.Config) {
 	}
 }
 
-// enriches adds the topics of tables.
+// enriches adds the topics of tables, whose rows are added to records.
 func (d *document) enriches(c *config.Config) {
 	for i, t := range c.Input.Tables.Of() {
 		id := fmt.Sprintf("table%d", i)
@@ -62,7 +62,7 @@ func (d *document) enriches(c *config.Config) {
 	}
 }
 
-// rowMessage is a record of a table's topic.
+// rowMessage returns the message for records in the topic of a table.
 func rowMessage(name string, t *decode.Table) object {
 	root := &node{}
 	for _, field := range t.Fields {
@@ -78,7 +78,7 @@ func rowMessage(name string, t *decode.Table) object {
 	}
 }
 
-// writes adds what learner and scorers write, and what scorers read.
+// writes adds the topics that learner and scorers write, and those that scorers read.
 func (d *document) writes(c *config.Config) {
 	d.channel("predictions", model.PredictionsTopic(c.Model), "Predictions of the learner, one for each valid record.", "prediction")
 	d.operation("predict", "send", "predictions", "The learner writes a prediction for each valid record before it learns from it.", "prediction")
@@ -97,7 +97,7 @@ func (d *document) writes(c *config.Config) {
 	}
 	if topic := c.Requests.Topic; topic != "" {
 		on := "requests"
-		if i := slices.Index(c.Input.Topics, topic); i >= 0 { // the learner reads it
+		if i := slices.Index(c.Input.Topics, topic); i >= 0 { // an input topic, which has a channel already
 			on = fmt.Sprintf("input%d", i)
 		} else {
 			d.channel(on, topic, "Rows that were predicted over HTTP.", "example")

@@ -76,8 +76,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	return e.Print(false, text, nil)
 }
 
-// read returns what is known of the model, and the schema of its input records; nil if they
-// are not JSON.
+// read returns what is known of the model, and the schema of its input records. The schema is nil
+// if the records are not JSON.
 func (c *Command) read(ctx context.Context, e *env.Env, options *config.Config) (*predictions, object, error) {
 	d, err := setup.Decode(options)
 	if err != nil {
@@ -120,5 +120,5 @@ func declared(d decode.Config) (all []schema.Field) {
 	return all
 }
 
-// raw is a schema that is JSON itself.
+// raw returns the text of a schema that is JSON.
 func raw(text string) json.RawMessage { return json.RawMessage(text) }

@@ -61,7 +61,7 @@ func (o object) text(asYAML bool) (string, error) {
 	return b.String(), err
 }
 
-// The schemas of simple values.
+// typed returns the schema of a simple value that has one of the types.
 func typed(types ...string) object {
 	if len(types) == 1 {
 		return object{{"type", types[0]}}
@@ -71,7 +71,7 @@ func typed(types ...string) object {
 
 func described(o object, description string) object { return o.with("description", description) }
 
-// list is the schema of an array of n items.
+// list returns the schema of an array of n items.
 func list(of object, n int) object {
 	return object{{"type", "array"}, {"items", of}, {"minItems", n}, {"maxItems", n}}
 }

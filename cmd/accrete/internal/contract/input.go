@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// node is a value of an input record: a column, or an object or list that holds some.
+// node is a value of an input record: a column, or an object or list that contains columns.
 type node struct {
 	schema object // of a column
 	names  []string
@@ -31,7 +31,8 @@ func (n *node) at(path string) *node {
 	return n
 }
 
-// object returns the schema of n.
+// object returns the schema of n. more says whether objects and lists may contain other values as
+// well.
 func (n *node) object(more bool) object {
 	if n.inner == nil {
 		return n.schema
@@ -62,8 +63,8 @@ func (n *node) object(more bool) object {
 	return o
 }
 
-// input returns the schema of an input record in JSON, of which columns are known, and fields
-// that they may be called as well.
+// input returns the JSON Schema of input records of the model called name. columns are the known
+// columns; renames are other names of fields in which records may have their values.
 func input(name string, c decode.Config, columns []schema.Field, renames []decode.Rename, task learner.Task) object {
 	missing := c.Missing != "quarantine"
 	root := &node{}
@@ -123,7 +124,7 @@ func input(name string, c decode.Config, columns []schema.Field, renames []decod
 	return o
 }
 
-// calledToo returns the name of a field, and the one that records may have instead.
+// calledToo returns the name of a field, and the names that records may use for it instead.
 func calledToo(field string, renames []decode.Rename) []string {
 	names := []string{field}
 	for _, r := range renames {
@@ -149,7 +150,7 @@ func labelSchema(task learner.Task) object {
 	return object{}
 }
 
-// column returns the schema of the values of a column.
+// column returns the schema of the values of a column. missing says whether null is allowed.
 func column(typ string, missing bool) object {
 	t, _, _ := strings.Cut(typ, ":")
 	var types []string

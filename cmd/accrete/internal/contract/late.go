@@ -8,7 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// labelMessage is a label without its example: a key, the label, and the time if it has one.
+// labelMessage returns the message for a label that arrives without its example. It has a key and
+// the label, and the time of the label if that is configured.
 func labelMessage(c *config.Config) object {
 	l := c.Input.Labels
 	of := join.Config{Key: l.Key, LabelKey: l.LabelKey}
@@ -16,12 +17,12 @@ func labelMessage(c *config.Config) object {
 	properties := object{}
 	add := func(path, description string) {
 		of := object{}
-		if strings.Contains(path, ".") { // inside an object, which the description names
+		if strings.Contains(path, ".") { // inside an object; only the description has the path
 			description += " It is at the path " + path + "."
 			path, _, _ = strings.Cut(path, ".")
 			of = typed("object")
 		}
-		if i := slices.Index(required, path); i >= 0 { // properties are as required
+		if i := slices.Index(required, path); i >= 0 { // properties and required have the same order
 			was := properties[i].value.(object)
 			properties[i].value = described(was[:len(was)-1], was[len(was)-1].value.(string)+" "+description)
 			return

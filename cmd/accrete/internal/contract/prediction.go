@@ -8,19 +8,19 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// dialect is that of the schemas of values in JSON.
+// dialect identifies the version of JSON Schema.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// predictions is what a configuration, and the newest snapshot if there is one, say about the
-// predictions of a model.
+// predictions is what a configuration says about the predictions of a model, together with the
+// newest snapshot if that is read.
 type predictions struct {
 	name    string
-	canary  string       // name of a second model that scorers publish predictions of; empty: none
-	task    learner.Task // Auto: classes or numbers
+	canary  string       // name of a second model whose predictions scorers publish; empty: none
+	task    learner.Task // Auto: not known, classes or numbers
 	targets int
 	classes []string // nil: unknown
 	taus    []float64
-	fields  []string // of the input
+	fields  []string // fields of the input that predictions repeat
 }
 
 // prediction returns the schema of a prediction in JSON.
@@ -70,7 +70,7 @@ const predicted = "Class, the most probable one unless there are costs; null bef
 
 func (m *predictions) ofClass(p object) object {
 	name, label := typed("string", "null"), typed("string")
-	if m.classes != nil { // more may come
+	if m.classes != nil { // examples only, because more classes may follow
 		name, label = name.with("examples", m.classes), label.with("examples", m.classes)
 	}
 	return m.probabilities(p.with("prediction", described(name, predicted))).with("label", described(label, "Label of the record, if it has one."))
@@ -83,7 +83,7 @@ func (m *predictions) probabilities(p object) object {
 	}).with("probabilities_truncated", described(typed("integer").with("minimum", 1), "Number of classes omitted from probabilities."))
 }
 
-// each is the schema of a value for each target.
+// each returns the schema of a value or, for several targets, of a list with a value for each.
 func (m *predictions) each(of object) object {
 	if m.targets > 1 {
 		return list(of, m.targets)
@@ -103,7 +103,7 @@ func (m *predictions) ofNumbers(p object) object {
 	return m.around(p).with("label", described(m.each(typed("number")), "Label of the record, if it has one."))
 }
 
-// around adds what is between and around predicted numbers, if it is configured.
+// around adds the interval and the variance, which predictions of numbers may have.
 func (m *predictions) around(p object) object {
 	return p.with("interval", described(m.each(list(typed("number"), 2)), "Numbers between which the label is expected.")).
 		with("variance", described(m.each(typed("number").with("minimum", 0)), "Of the label around the prediction."))

@@ -73,7 +73,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	return c.write(e, cfg, s)
 }
 
-// choose sets what was not given: the model after the topic, and the label by its name.
+// choose sets the options that were not given: the model is named after the topic, and the label is
+// the field with the name of a label.
 func (c *Command) choose(ctx context.Context, e *env.Env) error {
 	_, client, err := c.connect(e, "draft", "draft", "label")
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *Command) choose(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// connect returns a client, and the configuration that it is from.
+// connect returns a client, and the configuration that it was made from.
 func (c *Command) connect(e *env.Env, model, topic, label string) (*config.Config, *ingest.Client, error) {
 	set := []string{"model=" + model, "input.topics=" + topic, "input.label=" + label}
 	if c.Servers != "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// fieldRecords is the number of records in which the names of fields are sought.
+// fieldRecords bounds the search for the names of fields: it reads this many records of a partition
+// at most, and no further partition once it has read as many in total.
 const fieldRecords = 100
 
 // fields returns the names of the fields of the oldest records of a topic.

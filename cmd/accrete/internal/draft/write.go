@@ -15,7 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// write writes the file and says what comes next.
+// write writes the file and prints the commands to run next.
 func (c *Command) write(e *env.Env, cfg *config.Config, s *lint.Sampled) error {
 	text := file(cfg, s)
 	if c.Output == "-" {
@@ -48,7 +48,7 @@ func what(s *lint.Sampled) string {
 	return s.Report.Task
 }
 
-// file is the text of the configuration.
+// file returns the text of the configuration.
 func file(cfg *config.Config, s *lint.Sampled) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A configuration of Accrete. Every option: accrete lint --reference\n\nmodel: %s\n\nkafka:\n", scalar(cfg.Model))
@@ -97,7 +97,7 @@ func file(cfg *config.Config, s *lint.Sampled) string {
 	return b.String()
 }
 
-// scalar is the text of a string in YAML.
+// scalar returns a string as YAML.
 func scalar(s string) string {
 	var back any
 	if err := yaml.Unmarshal([]byte(s), &back); err == nil && back == s && !strings.ContainsAny(s, "#:,[]{}\n") {

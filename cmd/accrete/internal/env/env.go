@@ -25,7 +25,7 @@ type Env struct {
 	Log      zerolog.Logger // to stderr; disabled until the flags are parsed
 	Terminal bool           // stderr is a terminal that can rewrite a line
 
-	Interactive bool // stdout is one, too
+	Interactive bool // stdout is such a terminal as well
 
 	color  bool            // stderr shows colour
 	Screen *display.Screen // stdout and stderr are written through it

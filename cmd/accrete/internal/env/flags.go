@@ -39,7 +39,8 @@ func (f ConfigFlags) Load(e *Env) (*config.Config, error) {
 
 // Sources returns where the options of the configuration come from.
 func (f ConfigFlags) Sources(e *Env) config.Sources {
-	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // flags read these
+	// flags read the variables that are removed here
+	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool {
 		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=") || strings.HasPrefix(entry, "ACCRETE_ISA=")
 	})
 	return config.Sources{File: f.Config, Properties: f.Kafka, Environ: environ, Set: f.Set}

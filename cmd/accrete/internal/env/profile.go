@@ -10,13 +10,13 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
-// ProfileFlags are embedded in commands that compute for long.
+// ProfileFlags are embedded in commands that compute for a long time.
 type ProfileFlags struct {
 	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile, for go tool pprof."`
 	Trace      string `placeholder:"FILE" help:"Write an execution trace, for go tool trace. It grows by about a megabyte a second."`
 }
 
-// Profiled calls run, and profiles it as the flags ask for.
+// Profiled calls run, and records the profiles that the flags ask for.
 func (f ProfileFlags) Profiled(run func() error) (err error) {
 	profiles := []struct {
 		flag, path string

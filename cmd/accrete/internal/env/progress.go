@@ -32,8 +32,8 @@ func (p Progress) Update(text string, v any) {
 	}
 }
 
-// EverySecond returns a callback that logs retries and reports the progress that text
-// finds in other events, once a second at most.
+// EverySecond returns a callback that logs retries. For other events it reports the progress that
+// text returns, unless that is empty, at most once a second.
 func (p Progress) EverySecond(text func(event.Event) string) func(event.Event) {
 	last := time.Now()
 	return func(ev event.Event) {
@@ -58,7 +58,7 @@ func (e *Env) WarnOfRetries(ev event.Event) {
 	}
 }
 
-// WarnOfRetry logs an error after which a command goes on.
+// WarnOfRetry logs an error after which a command tries again.
 func (e *Env) WarnOfRetry(err error) {
 	e.Log.Warn().Err(err).Msg("temporary failure, retrying")
 }

@@ -47,9 +47,9 @@ type CopyReport struct {
 	File      string        `json:"file"`
 	Records   int64         `json:"records"`
 	SHA256    snapshot.Hash `json:"sha256"`
-	FromSeq   int64         `json:"from_seq"` // after which it begins
+	FromSeq   int64         `json:"from_seq"` // seq after which the history begins
 	Seq       int64         `json:"seq"`
-	Snapshot  int64         `json:"snapshot_seq,omitempty"` // of the newest
+	Snapshot  int64         `json:"snapshot_seq,omitempty"` // seq of the newest snapshot
 	StateHash snapshot.Hash `json:"state_hash,omitzero"`
 	Signed    *bool         `json:"signed,omitempty"` // of an import
 }

@@ -85,7 +85,8 @@ func (x *Export) read(ctx context.Context, e *env.Env) (*snapshot.Snapshot, []by
 	return s, file, err
 }
 
-// writeONNX writes the model as a graph, which only its owner can read, like a snapshot.
+// writeONNX writes the model as an ONNX graph. Only its owner can read the file, as with a
+// snapshot.
 func writeONNX(name string, s *snapshot.Snapshot) error {
 	graph, err := onnx.Encode(s)
 	if err != nil {

@@ -110,7 +110,7 @@ func logText(r *audit.LogReport, m *description) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// configuration prints columns for a configuration.
+// configuration prints columns as input.columns of a configuration.
 func (i *Inspect) configuration(e *env.Env, columns []inputs.Column) error {
 	if len(columns) == 0 {
 		return exit.Refuse(errors.New("the model has no columns yet"))

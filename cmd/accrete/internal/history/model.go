@@ -16,7 +16,7 @@ import (
 type description struct {
 	columns []inputs.Column
 
-	Columns  []inputs.Column `json:"columns,omitempty"`  // unless all are numbers
+	Columns  []inputs.Column `json:"columns,omitempty"`  // empty if all are numbers
 	Inputs   *inputs.Changes `json:"inputs,omitempty"`   // null without a monitor
 	Capacity *capacity       `json:"capacity,omitempty"` // null before the first snapshot
 	Mixture  *float64        `json:"mixture,omitempty"`  // share of the algorithm in the mixture of a scorer
@@ -31,8 +31,8 @@ type capacity struct {
 	Reached bool `json:"reached"` // the maximum
 }
 
-// newCapacity returns that of s, or nil if its options are not those of a learner: inspect
-// shows them as they are.
+// newCapacity returns the capacity of s, or nil if the options of s are not those of a learner;
+// inspect shows these options as they are.
 func newCapacity(s *snapshot.Snapshot) (*capacity, error) {
 	features, err := learner.ServedFeatures(s.State.Serving)
 	if err != nil {

@@ -30,7 +30,7 @@ accrete rebuild -c accrete.yaml --without header:source=partner-7
 accrete rebuild -c accrete.yaml --without 'topic=payments&before=2026-03-01T00:00:00Z' --without key=4711 --as fraud-2`
 }
 
-// Validate rejects conditions that do not exist. Kong calls it.
+// Validate rejects invalid conditions in --without. Kong calls it.
 func (r *Rebuild) Validate() error {
 	if _, err := audit.ParseFilters(r.Without); err != nil {
 		return fmt.Errorf("--without %w", err)

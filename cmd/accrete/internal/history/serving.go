@@ -100,7 +100,8 @@ type ServingReport struct {
 	Before   modellog.Choice `json:"before"`
 }
 
-// choose writes to the model log what scorers serve from here on.
+// choose appends a record to the model log that says which snapshot scorers serve from now on. The
+// function to returns this choice, given the current choice and the newest snapshot.
 func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, to func(model.Config, modellog.Choice, modellog.Ref) (modellog.Choice, error)) error {
 	c, w, err := setup.OpenWriter(flags, e)
 	if err != nil {

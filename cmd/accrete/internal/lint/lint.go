@@ -72,7 +72,8 @@ func (l *Command) Run(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// online checks the cluster.
+// online checks the topics of the model on the cluster and, if these have no problems, samples
+// records.
 func (l *Command) online(ctx context.Context, e *env.Env, c *config.Config) error {
 	client, err := env.Connect(c)
 	if err != nil {

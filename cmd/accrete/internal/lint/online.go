@@ -32,8 +32,8 @@ type cluster struct {
 	findings []Finding
 }
 
-// CheckTopics checks the topics of a configuration on its cluster. The error is that the
-// cluster is out of reach, or that ctx has ended.
+// CheckTopics checks the topics of a configuration on its cluster. What is wrong with a topic is a
+// finding; an error means that the cluster cannot be reached, or that ctx has ended.
 func CheckTopics(ctx context.Context, c *config.Config, client *ingest.Client) ([]Finding, error) {
 	o := cluster{c: c, client: client}
 	err := o.topics(ctx)
@@ -52,8 +52,8 @@ func (o *cluster) say(status, format string, args ...any) error {
 	return o.e.Print(o.asJSON, fmt.Sprintf("%-8s %s", f.Status, f.Text), map[string]Finding{"check": f})
 }
 
-// problem reports err as a problem, unless it is that the cluster is out of reach or ctx
-// has ended.
+// problem reports err as a problem. It returns err instead if the cluster cannot be reached, or if
+// ctx has ended.
 func (o *cluster) problem(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, ingest.ErrUnreachable) {
 		return err
@@ -61,7 +61,7 @@ func (o *cluster) problem(ctx context.Context, err error) error {
 	return o.say("problem", "%v", err)
 }
 
-// topics checks all topics of the model.
+// topics checks the schema registry and all topics of the model.
 func (o *cluster) topics(ctx context.Context) error {
 	if !o.c.Input.Registry.Of().Empty() || !o.c.Output.Registry.Of().Empty() {
 		status, text := "ok", "the schema registry answers"
@@ -164,7 +164,8 @@ func (o *cluster) output(ctx context.Context, name string) error {
 	return o.say("ok", "topic %s: %d partitions, retention %s", name, t.Partitions, retention(t.RetentionMs))
 }
 
-// chunkOverhead bounds the bytes that a record of the model log has beside a chunk of a snapshot.
+// chunkOverhead is the maximum number of bytes that a record of the model log has in addition to a
+// chunk of a snapshot.
 const chunkOverhead = 4 << 10
 
 // log checks that the model log accepts its records and keeps them.

@@ -28,7 +28,7 @@ type SampleReport struct {
 	Of       string `json:"of"` // which records
 	Records  int    `json:"records"`
 	Labelled int    `json:"labelled"`
-	Labels   int    `json:"labels,omitempty"` // without features, which are joined with those of other records
+	Labels   int    `json:"labels,omitempty"` // labels without features, to be joined with the features of other records
 	Rejected int    `json:"rejected"`         // would go to quarantine
 	Task     string `json:"task"`
 	Classes  int    `json:"classes,omitempty"`
@@ -56,7 +56,8 @@ type Sampled struct {
 	why     map[string]*rejection
 }
 
-// Sample reads n records of the input topics and returns how a new model would read them.
+// Sample reads n records of the input topics. It returns how the model reads them or, if there is
+// no model yet, how a new one would.
 func Sample(ctx context.Context, e *env.Env, c *config.Config, client *ingest.Client, n int) (*Sampled, error) {
 	return (&cluster{e: e, c: c, client: client}).take(ctx, n)
 }
@@ -70,8 +71,7 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 	return o.printSample(s.Report, s.Columns, s.why)
 }
 
-// take reads n records with the schema of the model if there is one, and else as a new
-// model would.
+// take reads n records with the schema of the model or, if there is none, as a new model would.
 func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	c, err := setup.Pipeline(o.c, o.client, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	case !errors.Is(err, ingest.ErrUnknownTopic) && !errors.Is(err, setup.ErrNoSnapshot):
 		return nil, err
 	}
-	c.Decode.Fixed = true // the rows of the sample have the same columns
+	c.Decode.Fixed = true // so that all rows of the sample have the same columns
 	d, err := decode.New(c.Decode, schema)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,8 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	return &Sampled{report, o.columns(&t, s, fit, model), why}, nil
 }
 
-// decoded reads a record as a learner does: with late labels, it may be a label alone.
+// decoded reads a record as a learner does. If labels arrive late, the record may hold only a
+// label.
 func decoded(d *decode.Decoder, topic string, r *ingest.Record) (row decode.Row, label bool, err error) {
 	if record.IsLabel(d, topic, r) {
 		_, err = record.DecodeLabel(d, r)
@@ -149,8 +150,8 @@ func decoded(d *decode.Decoder, topic string, r *ingest.Record) (row decode.Row,
 	return row, false, err
 }
 
-// designer returns a small learner that encodes columns as one with the options c does; nil
-// if there is none.
+// designer returns a small learner that encodes columns as a learner with the options c does. It is
+// nil if these options are invalid.
 func designer(c learner.Config) *offline.Fit {
 	c.Algorithm, c.Loss, c.Costs, c.OnDrift, c.Direction = "ridge", "", "", "", ""
 	c.Lags, c.MaxFeatures, c.Minibatch, c.Mixture, c.Variance = 0, 32, 0, false, false

@@ -28,7 +28,8 @@ func (o *cluster) table(ctx context.Context, c *decode.Table) error {
 	return o.say("ok", "topic %s, of a table: %d partitions", c.Topic, t.Partitions)
 }
 
-// enrich has d enrich the sample with the rows that the tables have now.
+// enrich makes d enrich the sample with the current rows of the tables, and reports on these
+// tables.
 func (o *cluster) enrich(ctx context.Context, d *decode.Decoder, c *decode.Config) error {
 	e, err := c.Effective()
 	if err != nil || e.Tables == nil {

@@ -27,7 +27,7 @@ import (
 
 // Config is what Start needs beside the standard environment variables OTEL_*.
 type Config struct {
-	URL            string // of the collector, without /v1/metrics; empty: that of the environment
+	URL            string // URL of the collector, without /v1/metrics; empty: the one in the environment
 	Model, Version string
 	Command        string // such as learn
 	Metrics        prometheus.Gatherer
@@ -45,7 +45,8 @@ type Telemetry struct {
 // flushLimit is how long Close may take to send what is left.
 const flushLimit = 3 * time.Second
 
-// Start returns nil unless a collector is configured. Metrics are those of c.Metrics.
+// Start begins to send the metrics of c.Metrics, and traces. It returns nil if no collector is
+// configured.
 func Start(ctx context.Context, c Config) (*Telemetry, error) {
 	metricsURL, err := endpoint(c.URL, "metrics")
 	if err != nil {
@@ -102,9 +103,9 @@ func Start(ctx context.Context, c Config) (*Telemetry, error) {
 // off is the endpoint of a signal that is not sent.
 const off = "off"
 
-// endpoint returns where a signal, metrics or traces, is sent: base with the path of the
-// signal or, without a base, empty if the environment names an endpoint. It is off
-// otherwise, and if the environment switches the signal off.
+// endpoint returns the URL that a signal, metrics or traces, is sent to: base with the path of the
+// signal. Without a base, it is empty if the environment names an endpoint, and off if not. It is
+// also off if the environment switches the signal off.
 func endpoint(base, signal string) (string, error) {
 	upper := strings.ToUpper(signal)
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_"+upper+"_EXPORTER") == "none" {
@@ -157,7 +158,7 @@ type failures struct {
 	log  zerolog.Logger
 	mu   sync.Mutex
 	last time.Time
-	more int // since then
+	more int // number of errors since last
 }
 
 // Handle implements otel.ErrorHandler.

@@ -16,7 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// Learned records a span for a BATCH, with the append to the model log and learning below it.
+// Learned records a span for a BATCH, and below it one for the append to the model log and one for
+// learning.
 func (t *Telemetry) Learned(ev event.Learned) {
 	if !t.Tracing() {
 		return
@@ -61,8 +62,8 @@ func (t *Telemetry) batch(name string, traces []record.Trace, begin time.Time, m
 	return t.tracer.Start(context.Background(), name, options...)
 }
 
-// records adds a span to the trace of each record, linked to that of its batch, unless that
-// trace is not sampled.
+// records adds a span to the trace of each record, linked to the span of the batch. Traces that are
+// not sampled get none.
 func (t *Telemetry) records(name string, traces []record.Trace, batch trace.Span, begin, end time.Time) {
 	for _, r := range traces {
 		ctx := t.remote(r)

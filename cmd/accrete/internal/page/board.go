@@ -47,7 +47,7 @@ type Board struct {
 	columns importances
 }
 
-// counts are those of this run.
+// counts are the totals of this run.
 type counts struct {
 	learned, predicted, quarantined, skipped, lost int64
 
@@ -80,7 +80,7 @@ type note struct {
 	at    time.Time
 	level string // info, warning or error
 	text  string
-	times int // that it was repeated
+	times int // how often it occurred
 }
 
 type invalid struct {
@@ -119,14 +119,14 @@ func (b *Board) Cap(c learner.Cap) {
 	b.limit = c
 }
 
-// Spark draws the history of the error in that many characters, for a terminal.
+// Spark returns the history of the error as a curve of at most width characters, for a terminal.
 func (b *Board) Spark(width int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return display.Sparkline(b.line.Model(), width)
 }
 
-// Tick adds a point to the small charts. It is to be called once a second.
+// Tick adds a point to the small charts. It must be called once a second.
 func (b *Board) Tick() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *Board) Tick() {
 	b.history.add(s)
 }
 
-// rate returns records per second over the last seconds.
+// rate returns the records per second, averaged over the last seconds.
 func (b *Board) rate() float64 {
 	h := b.history.values
 	if len(h) < 2 {
@@ -157,8 +157,9 @@ func (b *Board) lag(scored bool) (records int64) {
 	return records
 }
 
-// note adds an event to the list, or counts it if it repeats the last one, or one of the
-// warnings that came last: several parts of a program meet the same trouble in turn.
+// note adds an event to the list. It only counts the event again if it repeats the last one, or one
+// of the warnings at the end of the list: several parts of a program often report the same trouble
+// in turn.
 func (b *Board) note(level, text string) {
 	text = Printable(text, 400)
 	all := b.notes.values
@@ -175,7 +176,7 @@ func (b *Board) note(level, text string) {
 	b.notes.add(note{at: b.now(), level: level, text: text, times: 1})
 }
 
-// place returns what is known of a partition.
+// place returns the state of a partition, which it adds if necessary.
 func (b *Board) place(p place) *partition {
 	if b.places[p] == nil {
 		b.places[p] = new(partition)

@@ -16,7 +16,7 @@ const (
 	chartHeight = 300
 	sparkWidth  = 240
 	sparkHeight = 48
-	fewest      = 30 // seconds that a small chart is wide at least
+	fewest      = 30 // minimum width of a small chart, in seconds
 )
 
 // chart is the chart of the errors.
@@ -29,7 +29,7 @@ type chart struct {
 	Y             []string  // labels of Grid, from the top
 	X             []string  // labels, evenly spaced
 	Rows          []chartRow
-	Summary       string // for those who cannot see it
+	Summary       string // for readers who cannot see the chart
 	Empty         bool
 }
 
@@ -37,10 +37,10 @@ type series struct {
 	Class, Name string
 	Path        string
 	Value       string  // latest
-	Exact       float64 // likewise
+	Exact       float64 // the same value, not rounded
 }
 
-// chartRow is a row of the table that says the same as the chart.
+// chartRow is a row of the table that shows the errors of the chart as numbers.
 type chartRow struct {
 	Examples string
 	Errors   [4]string
@@ -100,7 +100,7 @@ func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart
 	return c
 }
 
-// table picks at most twelve points.
+// table fills the table with at most twelve points of the line.
 func (c *chart) table(line *timeline.Timeline) {
 	const most = 12
 	n := len(line.Points)

@@ -17,7 +17,7 @@ type Importance struct {
 // first, and the step of that snapshot.
 type Importances func(context.Context) (all []Importance, step int64, err error)
 
-// importances are those computed last.
+// importances are the results of the last computation.
 type importances struct {
 	all  []Importance
 	step int64
@@ -28,8 +28,8 @@ type importances struct {
 }
 
 const (
-	importanceEvery = 30 * time.Second // between two computations
-	mostColumns     = 12               // that are shown
+	importanceEvery = 30 * time.Second // minimum time between two computations
+	mostColumns     = 12               // maximum number of columns that are shown
 )
 
 // importanceView is the section about columns.
@@ -37,7 +37,7 @@ type importanceView struct {
 	Step    string
 	Columns []columnRow
 	More    int
-	Why     string // there are none
+	Why     string // why there are no columns
 }
 
 type columnRow struct {
@@ -45,7 +45,8 @@ type columnRow struct {
 	Permille    int // of the largest
 }
 
-// outdated reports whether importances should be computed, and marks them as being so.
+// outdated reports whether the importances should be computed again. If so, it marks them as being
+// computed.
 func (b *Board) outdated() bool {
 	n := len(b.snapshots.values)
 	i := &b.columns

@@ -104,8 +104,9 @@ func rounded(kernel string) string {
 
 func count(n int64) string { return display.Thousands(n) }
 
-// Printable returns at most most characters of text in which everything else that could
-// change how the page is displayed, such as marks of direction, is a dot.
+// Printable returns the first most characters of text, and " …" if there are more. Characters that
+// are not printable, such as direction marks, could change how the page is displayed; they become
+// dots.
 func Printable(text string, most int) string {
 	var b strings.Builder
 	for _, r := range text {

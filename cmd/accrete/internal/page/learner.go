@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// Learner takes an event of a learner into account. It is called after watch.Watch.
+// Learner updates the board with an event of a learner. It is called after watch.Watch.
 func (b *Board) Learner(ev event.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +65,7 @@ func (b *Board) Learner(ev event.Event) {
 	}
 }
 
-// rare notes events that are listed and change little else.
+// rare handles events that do little more than add a note.
 func (b *Board) rare(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Retrying:
@@ -124,7 +124,7 @@ func (b *Board) learned(ev event.Learned) {
 	}
 }
 
-// replayed begins with the history in the model log.
+// replayed starts the board with the history in the model log.
 func (b *Board) replayed(ev event.Replayed) {
 	b.counts.replayed += int64(ev.Batches)
 	b.progress, b.drifts = ev.Progress, ev.Progress.Drifts
@@ -150,7 +150,8 @@ func (b *Board) quarantining(ev event.Quarantining) {
 	}
 }
 
-// list names some columns.
+// list returns the names of a few columns and the number of the others. No columns stand for a
+// change in the dependence between them.
 func list(names []string) string {
 	const most = 8
 	if len(names) == 0 {

@@ -37,7 +37,8 @@ type Info struct {
 	Boot           string      // identifies the process, so that a page notices a restart
 }
 
-// Page renders a board. At most one rendering per half second serves all readers.
+// Page renders a board. All streams share the renderings of the sections, of which there are at
+// most two a second.
 type Page struct {
 	info    Info
 	board   *Board
@@ -46,7 +47,7 @@ type Page struct {
 	streams chan struct{} // a token per open stream
 	closing chan struct{}
 	once    sync.Once
-	begin   sync.Mutex     // of work, which does not begin once ctx is done
+	begin   sync.Mutex     // held to start work, which must not start once ctx is done
 	work    sync.WaitGroup // computes importances
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -94,7 +95,7 @@ func (p *Page) Register(mux *http.ServeMux) {
 	}
 }
 
-// Close ends all streams.
+// Close ends all streams, and waits until no importances are being computed.
 func (p *Page) Close() {
 	p.once.Do(func() {
 		p.begin.Lock()

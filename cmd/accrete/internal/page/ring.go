@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	seconds   = 120 // of the small charts
+	seconds   = 120 // length of the small charts
 	average   = 10  // seconds over which rates are averaged
-	timings   = 512 // latest batches over which latencies are measured
-	mostRows  = 8   // of the lists of snapshots and invalid records
-	mostNotes = 12  // of the list of events
+	timings   = 512 // number of latest batches or requests over which latencies are measured
+	mostRows  = 8   // length of the lists of snapshots and invalid records
+	mostNotes = 12  // length of the list of events
 )
 
-// second is what a second of the small charts shows.
+// second holds the values of one second in the small charts.
 type second struct {
 	records int64 // since the start of the process
 	lag     int64

@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// Scorer takes an event of a scorer into account.
+// Scorer updates the board with an event of a scorer.
 func (b *Board) Scorer(ev serve.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +65,7 @@ func (b *Board) switched(to *serve.Served) {
 	}
 }
 
-// Answered takes a request for predictions over HTTP into account.
+// Answered counts a request for predictions over HTTP and the time that it took.
 func (b *Board) Answered(took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,21 +7,22 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// choice is which snapshot is served by the model log, and the last verdict of the gate.
+// choice is the snapshot that the model log tells scorers to serve, and the last verdict of the
+// gate.
 type choice struct {
 	modellog.Choice
 	known bool
 	since time.Time // zero: from before the start of the process
 
-	step    int64 // of the snapshot that the gate has judged
+	step    int64 // step of the snapshot that the gate has judged
 	verdict *modellog.Gate
-	judged  time.Time // zero: from before the start of the process
+	judged  time.Time // zero if unknown
 }
 
-// serves takes in which snapshot the log names.
+// serves records which snapshot the model log names.
 func (b *Board) serves(c modellog.Choice) {
 	switch was := b.choice; {
-	case !was.known: // it was chosen before
+	case !was.known: // chosen before the process started
 	case was.Mode != c.Mode || c.Mode != modellog.Follow && was.Snapshot != c.Snapshot, c.Reason != "" && c != was.Choice:
 		b.choice.since = b.now()
 		b.note("info", fmt.Sprintf("%s: the snapshot of step %s is served%s", c.Mode, count(c.Snapshot.Step), because(c)))
@@ -31,9 +32,11 @@ func (b *Board) serves(c modellog.Choice) {
 	b.choice.Choice, b.choice.known = c, true
 }
 
-// judge takes in the verdict about the snapshot of a step; nil if it was not compared.
+// judge records the verdict of the gate on the snapshot of a step, and when that was; a zero time
+// is unknown. The verdict is nil if the snapshot was not compared.
 func (b *Board) judge(step int64, g *modellog.Gate, at time.Time) {
-	if g == nil || b.choice.verdict != nil && b.choice.step == step { // a learner and a scorer in one process
+	// a learner and a scorer in one process report the same verdict
+	if g == nil || b.choice.verdict != nil && b.choice.step == step {
 		return
 	}
 	was := b.choice.verdict
@@ -69,7 +72,7 @@ type gateView struct {
 	Metric, Rows             string
 	Step, Champion           string
 	Challenger, ChampionMean string
-	Most                     string // with which a challenger passes
+	Most                     string // largest loss with which a challenger passes
 	Passed                   bool
 	Age                      string
 }

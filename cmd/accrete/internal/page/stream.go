@@ -26,7 +26,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	protect(w, "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
-	if err := out.SetReadDeadline(time.Time{}); err != nil { // that of the server is for requests
+	if err := out.SetReadDeadline(time.Time{}); err != nil { // the deadline of the server is for reading requests
 		return
 	}
 	send := func(event, data string) error {

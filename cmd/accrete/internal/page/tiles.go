@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// learnerTiles are the numbers of a learner.
+// learnerTiles returns the tiles of a learner.
 func (b *Board) learnerTiles(errorName string, memory int64) []tile {
 	p, c := b.progress, b.counts
 	tiles := []tile{b.errorTile(errorName)}
@@ -75,7 +75,7 @@ func (b *Board) memoryTile(memory int64) tile {
 	return t
 }
 
-// scorerTiles are the numbers of a scorer.
+// scorerTiles returns the tiles of a scorer.
 func (b *Board) scorerTiles(now time.Time, memory int64) []tile {
 	c, unread := b.counts, b.lag(true)
 	scored := tile{ID: "scored", Name: "scored", Value: whole(c.scored), Text: count(c.scored), Note: "records of this run"}
@@ -107,7 +107,7 @@ func (b *Board) scorerTiles(now time.Time, memory int64) []tile {
 	return append(tiles, bad)
 }
 
-// rates returns the records of each second.
+// rates returns the number of records in each second of the history.
 func (b *Board) rates() []float64 {
 	h := b.history.values
 	rates := make([]float64, max(0, len(h)-1))

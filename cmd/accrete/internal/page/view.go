@@ -26,7 +26,7 @@ type view struct {
 	Partitions []partitionRow
 	Snapshots  []snapshotRow
 	Members    []memberRow
-	Stacked    string // share of the predictions of the learner that no member has
+	Stacked    string // share of the stacks of the members in the predictions of the learner
 	Inputs     *inputsView
 	Serving    *servingView
 	Columns    *importanceView
@@ -133,7 +133,7 @@ func (b *Board) title() string {
 	return "learner"
 }
 
-// lists fills the tables of what has happened.
+// lists fills the tables of snapshots, members, invalid records and events.
 func (b *Board) lists(v *view, now time.Time) {
 	for _, s := range b.snapshots.newestFirst() {
 		r := snapshotRow{Age: "unknown", Step: count(s.step), Hash: s.hash, Short: s.hash[:min(12, len(s.hash))]}

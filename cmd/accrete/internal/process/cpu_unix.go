@@ -4,7 +4,7 @@ package process
 
 import "syscall"
 
-// CPUSeconds returns the processor time of this process.
+// CPUSeconds returns the processor time that this process has spent in user mode.
 func CPUSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

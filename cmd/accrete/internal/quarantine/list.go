@@ -30,7 +30,7 @@ accrete quarantine list -c accrete.yaml
 accrete quarantine list -c accrete.yaml --reason amount --json`
 }
 
-// Group is the records of one reason.
+// Group summarises the records of one reason.
 type Group struct {
 	Reason    string    `json:"reason"`
 	Count     int64     `json:"count"`
@@ -38,7 +38,7 @@ type Group struct {
 	Newest    time.Time `json:"newest"` // the largest timestamp
 	Partition int       `json:"partition"`
 	Offset    int64     `json:"offset"`  // of the last record
-	Example   string    `json:"example"` // its reason
+	Example   string    `json:"example"` // reason of the last record
 }
 
 // groupsAtMost bounds the memory of list.

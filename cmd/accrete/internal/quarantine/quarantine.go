@@ -26,7 +26,7 @@ accrete quarantine list -c accrete.yaml
 accrete quarantine replay -c accrete.yaml --dry-run`
 }
 
-// selection select records of a quarantine topic.
+// selection holds the flags that select records of a quarantine topic.
 type selection struct {
 	env.ConfigFlags
 	env.JSONFlag

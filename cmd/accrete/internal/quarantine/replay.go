@@ -52,7 +52,7 @@ func (q *Replay) Validate() error {
 
 // replayReport is the result of a replay.
 type replayReport struct {
-	Topic  string           `json:"topic"` // quarantine
+	Topic  string           `json:"topic"` // the quarantine topic
 	DryRun bool             `json:"dry_run,omitempty"`
 	Sent   int64            `json:"sent"`
 	To     map[string]int64 `json:"to"`

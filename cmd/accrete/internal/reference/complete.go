@@ -13,16 +13,16 @@ type Candidate struct {
 	Help string // one line, may be empty
 }
 
-// Complete returns the candidates for the last of words, which follow the name of the
-// program. None means that a file may stand there. values are the values of flags that are
-// not enumerations, by name.
+// Complete returns the candidates for the last of words, which are the words after the name of the
+// program. If there are none, the word may be the name of a file. values are the values of flags
+// that are not enumerations, by the name of the flag.
 func Complete(app *kong.Application, words []string, values map[string][]Candidate) []Candidate {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" }) // bash splits --flag=value
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	node, current := app.Node, words[len(words)-1]
-	var flag *kong.Flag // whose value is next
+	var flag *kong.Flag // flag that takes the next word as its value
 	positionals := 0
 	for _, w := range words[:len(words)-1] {
 		switch {
@@ -68,7 +68,7 @@ func Complete(app *kong.Application, words []string, values map[string][]Candida
 	return slices.DeleteFunc(all, func(c Candidate) bool { return !strings.HasPrefix(c.Word, current) })
 }
 
-// valueFlag returns the flag that a word names if its value is the next word, and nil else.
+// valueFlag returns the flag that a word names if the next word is its value, and nil otherwise.
 func valueFlag(node *kong.Node, word string) *kong.Flag {
 	for _, f := range flagsOf(node) {
 		if word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short) {

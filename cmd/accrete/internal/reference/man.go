@@ -58,7 +58,7 @@ func manFlags(b *strings.Builder, flags []*kong.Flag) {
 	}
 }
 
-// roff returns text for a manual page: nothing in it is a request or an escape sequence.
+// roff escapes text for a manual page, so that nothing in it is a request or an escape sequence.
 func roff(s string) string {
 	var b strings.Builder
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

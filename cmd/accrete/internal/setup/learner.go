@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// learnerOf returns the options of a learner that reads records as d says.
+// learnerOf returns the options of the learner that c describes. d says how it reads records.
 func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 	metric, err := KernelMetric(c)
 	if err != nil {
@@ -69,7 +69,7 @@ func maxFeatures(l *config.Learner) int {
 	return l.MaxFeatures
 }
 
-// steps are the options of the steps in a configuration file.
+// steps returns the options of the steps.
 func steps(l *config.Learner) learner.Steps {
 	s := l.Step
 	return learner.Steps{

@@ -30,9 +30,9 @@ func NewestModel(ctx context.Context, e *env.Env, c *config.Config, client *inge
 	f := serve.NewFollower(client, log, key, func(id string, err error) {
 		e.Log.Warn().Str("snapshot", id).Err(err).Msg("unusable snapshot, using the one before it")
 	})
-	read := false // the log, up to its end
+	read := false // whether the log was read up to its end
 	f.Polled = func() { read = true }
-	within, cancel := context.WithCancel(ctx) // not a deadline, which would look like that of a request
+	within, cancel := context.WithCancel(ctx) // a deadline would look like that of a request
 	defer cancel()
 	defer time.AfterFunc(snapshotWithin, cancel).Stop()
 	for wait := new(ingest.Backoff); ; {

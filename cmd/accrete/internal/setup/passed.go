@@ -9,17 +9,18 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// Passed returns what predictions have from their inputs.
+// Passed returns what predictions take over from the records that they are made for.
 func Passed(c *config.Config) (record.Passed, error) {
 	redact, err := Redaction(c)
 	return record.Passed{Fields: c.Output.Fields, TraceOnly: c.Output.Headers == "trace", Redact: redact}, err
 }
 
-// fewestKeyBytes is the length of output.redact_key_file below which a key could be guessed.
+// fewestKeyBytes is the minimum length of a key in output.redact_key_file. A shorter key could be
+// guessed.
 const fewestKeyBytes = 16
 
-// Redaction returns what is left out of what is written and displayed of records; nil for
-// nothing.
+// Redaction returns the rule for what is left out when parts of records are written or displayed;
+// nil if nothing is.
 func Redaction(c *config.Config) (*record.Redaction, error) {
 	var key []byte
 	if file := c.Output.RedactKey; file != "" {

@@ -1,5 +1,5 @@
-// Package setup makes of a configuration what the commands need: the options of a learner,
-// its keys and its newest model.
+// Package setup derives from a configuration what the commands need: the options of a learner, its
+// keys and its newest model.
 package setup
 
 import (
@@ -101,13 +101,14 @@ func OpenWriter(flags env.ConfigFlags, e *env.Env, required ...string) (*config.
 	}, nil
 }
 
-// Decode returns how a learner with the configuration reads records.
+// Decode returns the configuration with which a learner reads records.
 func Decode(c *config.Config) (decode.Config, error) {
 	task, err := learner.ParseTask(c.Learner.Task)
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Balance: string(c.Learner.Balance), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective() // the loss, the costs, the balance and the intervals determine the task
+	// the loss, the costs, the balance and the intervals determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Balance: string(c.Learner.Balance), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective()
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// Registry returns a client of the schema registry; nil if there is none.
+// Registry returns a client of the schema registry of the input; nil if there is none.
 func Registry(c *config.Config) (*registry.Client, error) {
 	of := c.Input.Registry.Of()
 	if of.Empty() {
@@ -25,7 +25,7 @@ func Registry(c *config.Config) (*registry.Client, error) {
 	return client, nil
 }
 
-// Schemas returns the schemas that the records name; nil if they name none.
+// Schemas returns the source of the schemas that records refer to; nil if there is no registry.
 func Schemas(c *config.Config) (record.Schemas, error) {
 	client, err := Registry(c)
 	if client == nil {
@@ -34,8 +34,8 @@ func Schemas(c *config.Config) (record.Schemas, error) {
 	return client, nil
 }
 
-// CheckRegistry returns an error if a schema registry, that of the input or that of the
-// output, cannot be used now.
+// CheckRegistry returns an error if the schema registry of the input or that of the output cannot
+// be used now.
 func CheckRegistry(ctx context.Context, c *config.Config) error {
 	for _, of := range []registry.Config{c.Input.Registry.Of(), c.Output.Registry.Of()} {
 		if of.Empty() {
@@ -52,7 +52,8 @@ func CheckRegistry(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// answered returns err with its exit code, which says whether it may pass.
+// answered returns err with its exit code: a refusal by the registry is permanent, any other error
+// temporary.
 func answered(err error) error {
 	switch {
 	case errors.Is(err, registry.ErrRefused):
@@ -81,7 +82,7 @@ func Form(ctx context.Context, c *config.Config, topic string) (record.Form, err
 	return record.Form{Format: c.Output.Format, ID: id}, nil
 }
 
-// reader returns the schema that the configuration declares, empty for none.
+// reader returns the schema that input.schema declares; empty if there is none.
 func reader(c *config.Config) (string, error) {
 	if c.Input.Schema == "" {
 		return "", nil

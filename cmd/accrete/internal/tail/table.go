@@ -24,7 +24,7 @@ func (t *table) header() error {
 	return t.e.Print(false, display.PredictionHeader(), nil)
 }
 
-// shown is a line of JSON.
+// shown is a record as a line of JSON.
 type shown struct {
 	Topic     string          `json:"topic"`
 	Partition int             `json:"partition"`

@@ -92,8 +92,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// follow calls print with the records of a partition from an offset on, with --to-end up to
-// end.
+// follow calls print with the records of a partition from the offset from on. With --to-end it
+// stops at the offset end.
 func (c *Command) follow(ctx context.Context, e *env.Env, f *ingest.Fetcher, from, end int64, print func(*ingest.Record) error) error {
 	for !c.ToEnd || from < end {
 		var got ingest.Fetched

@@ -32,7 +32,8 @@ func (w *Watch) owned(ev event.Event) {
 	}
 }
 
-// restored handles the events of the beginning: what a learner begins or continues with.
+// restored handles the events at the start of a learner, which say what it begins or continues
+// with.
 func (w *Watch) restored(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Preparing:
@@ -78,10 +79,10 @@ func (w *Watch) quarantining(ev event.Quarantining) {
 	line.Msg("invalid record published to quarantine")
 }
 
-// mostNames bounds the columns that are named in a line of the log.
+// mostNames is the maximum number of columns that a line of the log names.
 const mostNames = 20
 
-// columns logs changes of the columns, and the first field that is not one.
+// columns logs changes of the columns, and new fields that are not columns.
 func (w *Watch) columns(ev event.Columns) {
 	w.metrics.MissingColumns.Set(float64(ev.Missing))
 	w.metrics.DroppedFields.Add(float64(ev.Dropped))
@@ -100,7 +101,7 @@ func (w *Watch) columns(ev event.Columns) {
 	}
 }
 
-// replayed starts the counters after the history in the log.
+// replayed starts the counters at the end of the history in the model log.
 func (w *Watch) replayed(ev event.Replayed) {
 	w.metrics.Replayed.Add(float64(ev.Batches))
 	if in := ev.Progress.Inputs; in != nil {
@@ -196,7 +197,7 @@ func (w *Watch) learned(ev event.Learned) {
 	}
 }
 
-// drifted counts the alarms since the last batch.
+// drifted counts and logs the alarms since the last batch.
 func (w *Watch) drifted(p learner.Progress) {
 	adwin, hinkley := p.Drifts.ADWIN-w.drifts.ADWIN, p.Drifts.PageHinkley-w.drifts.PageHinkley
 	w.drifts = p.Drifts
@@ -207,8 +208,8 @@ func (w *Watch) drifted(p learner.Progress) {
 	}
 }
 
-// outlying warns of labels that have not been learned since the last batch. all is the number of
-// those since the model was created.
+// outlying warns of labels that were not learned, since the last batch, because they are far from
+// all others. all is the number of such labels since the model was created.
 func (w *Watch) outlying(all int64) {
 	w.metrics.Outliers.Set(float64(all))
 	if all > w.outliers {

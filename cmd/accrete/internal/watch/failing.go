@@ -6,12 +6,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// repeatAfter is how often a failure that repeats is logged.
+// repeatAfter is the interval at which a failure that repeats is logged.
 const repeatAfter = 10 * time.Second
 
-// Failing logs failures that are retried many times a second: each when it first
-// occurs, and again every ten seconds with the number of times in between. It is for
-// one goroutine at a time.
+// Failing logs failures that are retried many times a second. Each is logged when it first occurs,
+// and then every ten seconds with the number of repetitions. It must not be used concurrently.
 type Failing struct {
 	of map[string]*failure // by text
 }
@@ -21,13 +20,13 @@ type failure struct {
 	times int       // since then
 }
 
-// Log takes in a failure at the time now.
+// Log counts a failure at the time now, and logs it if it is due.
 func (f *Failing) Log(log zerolog.Logger, err error, now time.Time) {
 	text := err.Error()
 	was := f.of[text]
 	switch {
 	case was == nil:
-		const most = 64 // texts can have a time in them
+		const most = 64 // a limit, because texts may contain a time
 		if len(f.of) >= most || f.of == nil {
 			f.of = map[string]*failure{}
 		}

@@ -8,13 +8,14 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// lastShift is the last change of the inputs in the log.
+// lastShift is the last change of the inputs that was logged.
 type lastShift struct {
 	at      time.Time
 	columns []string
 }
 
-// shifted logs a change of the inputs, and that of the same columns once a minute.
+// shifted logs a change of the inputs. A change of the same columns as before is logged at most
+// once a minute.
 func (w *Watch) shifted(ev event.Shifted, now time.Time) {
 	if slices.Equal(ev.Columns, w.shift.columns) && now.Sub(w.shift.at) < time.Minute {
 		return

@@ -9,16 +9,16 @@ import (
 // is learned, however many records are predicted.
 type labelled struct {
 	first, last time.Time // of the batches with labels
-	batches     int64     // of them
+	batches     int64     // number of batches with labels
 	unlabelled  int64     // records since last
 }
 
 // patient is how many mean intervals between labels may pass without one.
 const patient = 20
 
-// observe takes in a batch at the time now and returns why the labels are not as they
-// should be, if they are not: none has come for NoProgress and for twenty times the
-// mean interval between batches with labels, while records without labels have.
+// observe takes a batch at the time now into account. It returns a reason if there should have been
+// labels: if none has arrived for NoProgress and for patient times the mean interval between
+// batches with labels. Otherwise the reason is empty.
 func (l *labelled) observe(learned, predicted int64, now time.Time) (reason string) {
 	if learned > 0 {
 		if l.batches == 0 {
@@ -36,16 +36,16 @@ func (l *labelled) observe(learned, predicted int64, now time.Time) (reason stri
 	return fmt.Sprintf("no labels for %v: %d records were predicted since, and nothing was learned", silence.Truncate(time.Second), l.unlabelled)
 }
 
-// never counts the records of a model that has not had a label yet.
+// never counts the records of a model that has never had a label.
 type never struct {
 	records int64
 	said    bool
 }
 
-// manyUnlabelled is how many records without a label a new model may have before that is logged.
+// manyUnlabelled is the number of records after which a model that has never had a label logs that.
 const manyUnlabelled = 1000
 
-// observe takes in records without a label and reports whether to log them now, which is once.
+// observe counts records without a label and reports whether to log them now. It does so once.
 func (n *never) observe(records int64) bool {
 	n.records += records
 	if n.said || n.records < manyUnlabelled {
@@ -55,7 +55,7 @@ func (n *never) observe(records int64) bool {
 	return true
 }
 
-// Stopped logs at the end of a run that no record has had a label, unless that has been logged.
+// Stopped logs, at the end of a run, that no record has had a label, unless that was logged before.
 func (w *Watch) Stopped() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *Watch) Stopped() {
 	}
 }
 
-// unlabelled logs that a model learns nothing, as with a misspelt input.label.
+// unlabelled logs that nothing was learned, for example because input.label is misspelt.
 func (w *Watch) unlabelled() {
 	w.log.Warn().Int64("records", w.never.records).Msg("no record has had a label yet, so nothing was learned: check input.label")
 }

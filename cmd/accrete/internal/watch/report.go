@@ -31,15 +31,15 @@ type Report struct {
 
 	Thinned *learner.Thinned `json:"thinned,omitempty"` // with learner.balance
 
-	Late *join.Status `json:"late,omitempty"` // what waits to be joined with its label
+	Late *join.Status `json:"late,omitempty"` // records and labels that wait to be joined
 
 	*deviation.Figures // of the recent predictions; nil for the square loss and for classes
 
 	task learner.Task
 }
 
-// String returns the report as one line, most important values first because a
-// terminal may cut it off.
+// String returns the report as one line. The most important values come first, because a terminal
+// may cut the line off.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))

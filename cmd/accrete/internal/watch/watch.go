@@ -34,15 +34,15 @@ type Watch struct {
 
 	mu   sync.Mutex
 	now  Report
-	from startPoint // start of the interval of the rate
+	from startPoint // where the measurement of the rate starts
 
 	owner string // current owner of the model, while this process is a standby
 
 	drifts   learner.Drifts // number of alarms up to the last batch
-	outliers int64          // likewise of labels that were not learned
-	shifts   int64          // likewise, of the monitor of the inputs
+	outliers int64          // number of labels that were not learned, up to the last batch
+	shifts   int64          // number of alarms of the input monitor, up to the last batch
 
-	windows *learner.WindowStatus // of the last BATCH
+	windows *learner.WindowStatus // state at the last BATCH
 	shift   lastShift
 
 	labelled labelled
@@ -82,7 +82,8 @@ func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.H
 // Cap sets the metric of the maximum number of random features.
 func (w *Watch) Cap(c learner.Cap) { w.metrics.Cap(c.MaxFeatures, c.AtCap) }
 
-// Ended returns the error that ended the pipeline, and updates the metrics.
+// Ended returns err, which has ended the pipeline. If the model log is broken, it updates metrics
+// and readiness.
 func (w *Watch) Ended(err error) error {
 	if errors.Is(err, pipeline.ErrLog) {
 		w.metrics.LogBroken.Set(1)
