@@ -24,8 +24,8 @@ type book struct {
 	paused       map[int64]bool    // seqs that have ever had a PAUSE
 	taken        []taken           // ranges revoked by a ROLLBACK
 	loose        []loose
-	copies       map[string]int // chunks of a snapshot written again in their order, by its id
-	chunks       map[string]int // number of different chunks of a snapshot so far, by its id
+	copies       map[string]int // by snapshot id: number of its chunks that were written again, in their order
+	chunks       map[string]int // by snapshot id: number of its different chunks so far
 }
 
 // point is the position of an entry of the history, and the claim that it was
@@ -87,8 +87,7 @@ func (o *oracle) claim(e entry) {
 	o.topic(e)
 }
 
-// topic compares the topic id in a record with that of the topic that contains
-// it.
+// topic compares the topic id in a record with the id of the topic that contains the record.
 func (o *oracle) topic(e entry) {
 	id, err := topicID(e.TopicID)
 	if e.TopicID == "" || err == nil && id == [16]byte{} { // from a broker without topic ids

@@ -39,10 +39,10 @@ type decoder struct {
 		Classes []string `json:"classes"`
 		Types   []string `json:"types,omitempty"`
 	}
-	windowed map[string]string // of the columns that windows add
+	windowed map[string]string // types of the columns that windows add
 	tables   []*rows
-	types    map[string]string // of the columns that have had a value
-	fresh    map[string]string // those that the record at hand determines
+	types    map[string]string // types of the columns that have had a value
+	fresh    map[string]string // types that the current record determines
 }
 
 // row is a record that is learned or only predicted.

@@ -100,7 +100,7 @@ func parseChunk(b []byte) (e entry, err error) {
 		return e, fmt.Errorf("a chunk with a wrong checksum")
 	}
 	typ := "chunk"
-	if b[6] != 0 { // of a challenger, which is not part of the history
+	if b[6] != 0 { // a chunk of a challenger, which is not part of the history
 		typ = "challenger chunk"
 	}
 	return entry{

@@ -40,9 +40,9 @@ func (f *file) complete(e entry) bool {
 	return ok
 }
 
-// rewritten counts the chunks of a snapshot that are written once more, in their
-// order. A learner does that when a late copy of another snapshot's first chunk has
-// arrived among them, which voids the snapshot.
+// rewritten counts the chunks of a snapshot that are written again, in their order. A learner
+// writes them again when a late copy of the first chunk of another snapshot has arrived among them,
+// which voids the snapshot.
 func (o *oracle) rewritten(e entry) {
 	if e.Type != "chunk" && e.Type != "challenger chunk" {
 		return
@@ -55,7 +55,7 @@ func (o *oracle) rewritten(e entry) {
 	}
 }
 
-// again reports whether all chunks of a snapshot precede its manifest a second time.
+// again reports whether all chunks of a snapshot were written again before its manifest.
 func (o *oracle) again(e entry) bool {
 	ok := e.Chunks > 0 && o.copies[e.Snapshot] == e.Chunks
 	delete(o.copies, e.Snapshot)
@@ -73,8 +73,8 @@ func (o *oracle) stands(e entry) bool {
 		(e.Start.Nonce == at.nonce || at.nonce == "")
 }
 
-// manifest checks a snapshot: its file and its state. Its entry of the history
-// precedes it in the log.
+// manifest checks a snapshot: its file and its state. The entry of the history that the snapshot
+// follows comes before it in the log.
 func (o *oracle) manifest(e entry) bool {
 	if !o.stands(e) || !o.file.complete(e) && !o.again(e) {
 		return false

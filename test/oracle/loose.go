@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// loose is a record that does not fit after the decision last. It is a fault, unless
-// the log has lost records before it. The log is always a prefix of what was written,
-// followed by at most one append of each learner that has not noticed the loss yet:
-// the offset of its acknowledgement tells it. So a loose record is excused only if
-// everything about it is as such an append would be.
+// loose is a record that does not fit after the decision last. It is a fault, unless the log has
+// lost records before it. After a loss the log is a prefix of what was written, followed by at most
+// one append of each learner that has not noticed the loss yet: a learner notices it by the offset
+// in the acknowledgement of its append. So a loose record is excused only if it could be such an
+// append in every respect.
 type loose struct {
 	entry
 	last   int64 // seq that the log had reached
 	orphan bool  // its epoch was never claimed: its CLAIM was lost
 	never  bool  // no learner could have written it, whatever was lost
-	lacks  bool  // a part of a snapshot of which earlier parts are not in the log
+	lacks  bool  // a part of a snapshot whose earlier parts are not in the log
 }
 
 // decides reports whether e is an entry of the history.
@@ -33,13 +33,14 @@ func (o *oracle) stray(e entry, orphan bool) {
 	switch {
 	case e.Type == "genesis", orphan && e.Type == "upgrade": // in the same append as a CLAIM
 		l.never = true
-	case e.decides() && e.Seq <= o.seq: // what was decided up to there is in the log
+	case e.decides() && e.Seq <= o.seq: // the log has all decisions up to there
 		l.never = true
 	case e.decides() && e.Seq == o.seq+1: // nothing before it is lost
 		chain, err := link(o.chain, e)
 		l.never = err != nil || e.Chain != hex.EncodeToString(chain[:]) || !orphan
 	case e.data != nil:
-		l.lacks = e.index == 0 || o.chunks[e.Snapshot] < e.index // the first one is loose only where the end of another snapshot is lost
+		// a first chunk is loose only if the end of another snapshot is lost
+		l.lacks = e.index == 0 || o.chunks[e.Snapshot] < e.index
 	case e.Type == "manifest", e.Type == "challenger":
 		l.lacks = o.chunks[e.Snapshot] < e.Chunks
 	}
@@ -56,29 +57,30 @@ func (o *oracle) stray(e entry, orphan bool) {
 	o.loose = append(o.loose, l)
 }
 
-// goesOn is called with each record that fits: a learner that goes on after a loose
-// record has not written that record because of a loss.
+// goesOn is called with each record that fits. If the learner of a loose record continues, that
+// record is not the result of a loss.
 func (o *oracle) goesOn(nonce string) {
 	for i := range o.loose {
 		o.loose[i].never = o.loose[i].never || o.loose[i].Nonce == nonce
 	}
 }
 
-// takenBack reports whether a ROLLBACK with this seq accounts for l.
+// takenBack reports whether a ROLLBACK with this seq explains l.
 func (l loose) takenBack(seq int64) bool {
 	return !l.never && (l.lacks || l.Seq < seq && (l.Seq > l.last || l.orphan))
 }
 
-// takeBack forgets the loose records for which a ROLLBACK with this seq accounts.
+// takeBack forgets the loose records that a ROLLBACK with this seq explains.
 func (o *oracle) takeBack(seq int64) {
 	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(seq) })
 }
 
-// unaccounted reports the loose records that no ROLLBACK accounts for.
+// unaccounted reports the loose records that no ROLLBACK explains.
 func (o *oracle) unaccounted() {
 	for _, l := range o.loose {
 		switch {
-		case l.lacks && !l.never && !l.orphan: // void for every reader, and no decision: a ROLLBACK finds nothing to revoke
+		// void for every reader, and not a decision: a ROLLBACK finds nothing to revoke
+		case l.lacks && !l.never && !l.orphan:
 			o.Void++
 		case l.orphan:
 			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.Type, l.Seq, l.offset)

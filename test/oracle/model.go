@@ -31,8 +31,8 @@ type model struct {
 	step      int64
 	learnedTo string // digest of next at the last change
 
-	features int64 // of windows that were compared
-	fault    error // the first that differs
+	features int64 // number of features of windows that were compared
+	fault    error // the first feature that differs
 }
 
 func (m *model) begin(options []byte) error {
@@ -78,8 +78,8 @@ func (m *model) turn(typ string, seq int64) {
 	m.lineage = m.rows
 }
 
-// row predicts a row, learns it, and returns the expected prediction, and the one that a
-// scorer with the same model has to publish.
+// row predicts a row and then learns it. It returns the prediction that the learner should publish,
+// and the one that a scorer with the same model should.
 func (m *model) row(name string, p Partition, r Record, row row) (learned expected, scored map[string]any) {
 	var b learner.Batch
 	b.Reset(len(row.x))
@@ -131,8 +131,8 @@ func (m *model) time(row row, r Record) (float64, bool) {
 	return at, !math.IsNaN(at)
 }
 
-// published returns what a prediction, the first one of p, has to be in a topic, without what
-// only a labelled record has.
+// published returns the expected content in a topic of the first prediction of p, without the
+// members that only labelled records have.
 func (m *model) published(name string, p *learner.Predictions) map[string]any {
 	out := map[string]any{
 		"prediction": nil, "model": name, "step": float64(m.step), "lineage": m.lineage.String(), "learned_to": m.learnedTo,
@@ -194,8 +194,8 @@ func (m *model) hash() snapshot.Hash {
 	return snapshot.StateHash(schema, state)
 }
 
-// placed is a record of a BATCH, and the latest time up to it in its partition: records of
-// several partitions are merged by time as if each had that.
+// placed is a record of a BATCH. at is the latest time in its partition up to this record: when the
+// records of several partitions are merged by time, this is the time that counts.
 type placed struct {
 	Record
 	in Partition
@@ -257,7 +257,7 @@ func (o *oracle) batch(e entry) {
 	o.Skipped += skipped
 }
 
-// input returns the records of a partition of the topic with an id.
+// input returns the records of a partition of the topic that has an id.
 func (o *oracle) input(p Partition, text string) []Record {
 	id, err := topicID(text)
 	is, known := o.world.IDs[p.Topic]
@@ -271,7 +271,7 @@ func (o *oracle) input(p Partition, text string) []Record {
 	return nil
 }
 
-// between returns the records of rs, which are in order, in [from, to).
+// between returns the records with offsets in [from, to). rs is in order.
 func between(rs []Record, from, to int64) []Record {
 	at := func(offset int64) int {
 		i, _ := slices.BinarySearchFunc(rs, offset, func(r Record, o int64) int { return cmp.Compare(r.Offset, o) })

@@ -78,13 +78,13 @@ type Report struct {
 	Next      map[Partition]int64 `json:"-"`          // first offset that no BATCH covers
 	Faults    []string            `json:"faults,omitempty"`
 
-	// Scored are the predictions that a scorer has to publish for a record, by
-	// topic-partition-offset, if it has the model that the learner predicted it with.
+	// Scored are the predictions that a scorer has to publish, by topic-partition-offset of the
+	// record, if it uses the model with which the learner has predicted the record.
 	Scored map[string]map[string]any `json:"-"`
 
-	Features int64        `json:"features"` // of windows, compared with their definition
-	Windows  keyed.Counts `json:"windows"`  // of their rows
-	Scores   int64        `json:"scores"`   // of a model with windows, compared with its own at the same place
+	Features int64        `json:"features"` // features of windows that were compared with their definition
+	Windows  keyed.Counts `json:"windows"`  // what happened to the rows of windows
+	Scores   int64        `json:"scores"`   // scores of a model with windows that were compared with those of the oracle
 
 	Tables TableCounts `json:"tables"`
 
@@ -93,8 +93,8 @@ type Report struct {
 	Manifests []Claimed        `json:"-"` // records that declare predictions released
 }
 
-// Claimed is a record of the log that declares everything up to Seq released,
-// and its offset.
+// Claimed is a record of the log that declares all predictions up to Seq released. Offset is its
+// offset.
 type Claimed struct{ Offset, Seq int64 }
 
 const mostFaults = 20
@@ -123,12 +123,12 @@ type oracle struct {
 	want       map[answer]expected // expected predictions
 	gone       map[answer]expected // expected predictions of abandoned BATCHes
 	quarantine map[string]Record   // bad records by id
-	scores     map[int64][]score   // by the seq of the snapshot
+	scores     map[int64][]score   // by seq of the snapshot
 
 	latest map[Partition]map[string]int64 // offset of the newest record of each key of a table
 }
 
-// answer identifies a prediction: the record and the BATCH that it was made in.
+// answer identifies a prediction by the record and by the BATCH that contains it.
 type answer struct {
 	id  string
 	seq int64

@@ -69,8 +69,8 @@ func (o *oracle) compare(id string, want expected, r Record) {
 	}
 }
 
-// likeliest returns want restricted to the probabilities that got has, if these
-// are the largest and n are missing.
+// likeliest returns want with only those probabilities that got has, if they are the largest ones
+// and n others are missing. Otherwise it returns want unchanged.
 func likeliest(want, got map[string]any, n int) map[string]any {
 	all, _ := want["probabilities"].(map[string]any)
 	some, _ := got["probabilities"].(map[string]any)
@@ -102,8 +102,8 @@ func likeliest(want, got map[string]any, n int) map[string]any {
 	return out
 }
 
-// intact reports whether got is all of want or, where a note has the length and
-// hash of want, a prefix of it.
+// intact reports whether got equals want. If note has the length and the hash of want, got must be
+// a shorter prefix of want instead.
 func intact(want, got []byte, note string) bool {
 	if note == "" {
 		return bytes.Equal(want, got) && (want == nil) == (got == nil)
@@ -117,7 +117,7 @@ func (o *oracle) quarantined() {
 		id := r.Header("__connect.errors.topic") + "-" + r.Header("__connect.errors.partition") + "-" + r.Header("__connect.errors.offset")
 		want, ok := o.quarantine[id]
 		switch {
-		case !ok && len(o.taken) > 0 && o.Decided[id] == 0: // of what was revoked
+		case !ok && len(o.taken) > 0 && o.Decided[id] == 0: // its BATCH was revoked
 			o.Abandoned++
 			continue
 		case !ok:

@@ -14,8 +14,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// partOf returns what the column of a name is made for from other fields: "text", "key",
-// "pair" or "window"; empty if it is one of its own.
+// partOf returns the kind of a column that is computed from other fields: "text", "key", "pair",
+// "window" or "source". It is empty for a column that is a field itself.
 func (d *decoder) partOf(name string) string {
 	switch {
 	case d.input.Types[name] == "pair":
@@ -41,7 +41,8 @@ func buckets() (all []string) {
 	return all
 }
 
-// withParts replaces names by those of their parts.
+// withParts replaces the names of columns that consist of several parts by the names of these
+// parts.
 func (d *decoder) withParts(names []string) (all []string) {
 	for _, name := range names {
 		switch d.input.Types[name] {
@@ -72,7 +73,7 @@ func (d *decoder) pairs() (names []string) {
 	return names
 }
 
-// withPairs sets the columns of the pairs of others.
+// withPairs sets the columns of pairs, each of which combines two other columns.
 func (d *decoder) withPairs(x []float64, columns []string) {
 	for _, name := range d.pairs() {
 		a, b, _ := strings.Cut(name, "*")
@@ -96,7 +97,7 @@ func (d *decoder) withPairs(x []float64, columns []string) {
 	}
 }
 
-// text sets the values of the parts of a text.
+// text sets the values of the columns that a text is split into.
 func (d *decoder) text(values map[string]float64, name string, raw json.RawMessage) (ok bool) {
 	x := make([]float64, 64)
 	switch {
@@ -163,7 +164,7 @@ func ngrams(s string) []float64 {
 	return x
 }
 
-// withKey sets the column of the key of a record, if there is one.
+// withKey sets the columns that hold the key of the record.
 func (d *decoder) withKey(x []float64, columns []string, key []byte) {
 	for i, name := range columns {
 		if i < len(x) && d.partOf(name) == "key" {

@@ -11,8 +11,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// scoresAfter compares the scores that were made with the snapshot after seq with those of the
-// learner's model at this place, and the features of their rows with their definition.
+// scoresAfter checks the scores that were made with the snapshot after seq. It compares them with
+// those of the learner's model at that place, and the window features of their rows with the
+// definition.
 func (o *oracle) scoresAfter(seq int64) {
 	all := o.scores[seq]
 	if delete(o.scores, seq); len(all) == 0 {
@@ -51,13 +52,13 @@ func (o *oracle) scoresAfter(seq int64) {
 	}
 }
 
-// score is a score and the record that it is for.
+// score is a score, and the record that was scored.
 type score struct {
 	Record
 	of Record
 }
 
-// sortScores finds the scores by the last BATCH in their windows.
+// sortScores groups the scores by the last BATCH in their windows.
 func (o *oracle) sortScores() {
 	asked := map[string]Record{}
 	for p, rs := range o.world.Asked {

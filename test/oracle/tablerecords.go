@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// compareRows compares what a BATCH has of a table with what was written to its topic. What is
-// not in the BATCH was compacted before it was read: a later record has its key.
+// compareRows compares the rows of a table in a BATCH with the records in the topic of the table. A
+// record that is missing in the BATCH must have been compacted before it was read: then a later
+// record has the same key.
 func (o *oracle) compareRows(e entry, c change, t *rows) {
 	p := Partition{t.Topic, c.Partition}
 	written, ok := o.world.Written[p]
@@ -44,7 +45,7 @@ func (o *oracle) newest(p Partition, all []Record) map[string]int64 {
 	return o.latest[p]
 }
 
-// row returns the row that a record of the topic is; ok is false if it is none.
+// row returns the row in a record of the topic. ok is false if the record is not a row.
 func (t *rows) row(r Record) (row tableRow, ok bool) {
 	if row.Key = string(r.Key); row.Key == "" {
 		return row, false
@@ -68,7 +69,7 @@ func (t *rows) row(r Record) (row tableRow, ok bool) {
 	return row, true
 }
 
-// find returns the value at a path, nil if there is none.
+// find returns the value at a path, or nil if there is none.
 func find(all []member, path []string) json.RawMessage {
 	for _, m := range all {
 		switch inner, isObject := members(m.raw); {

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// lookup is the CONFIG record's description of a table, a compacted topic whose newest record
-// of each key is a row, with every default filled in.
+// lookup is the CONFIG record's description of a table, with every default filled in. A table is a
+// compacted topic; the newest record of each key is a row.
 type lookup struct {
 	Topic, As, Key string
 	Fields         []string
@@ -21,7 +21,7 @@ type lookup struct {
 
 func (l *lookup) name() string { return cmp.Or(l.As, l.Topic) }
 
-// change is what a BATCH says of records of one partition of a table's topic.
+// change describes the records of one partition of a table's topic that a BATCH contains.
 type change struct {
 	Table     string
 	TopicID   string `json:"topic_id"`
@@ -37,7 +37,7 @@ type tableRow struct {
 	Values json.RawMessage
 }
 
-// TableCounts are numbers of records of the topics of tables, and of records with a row.
+// TableCounts counts records in the topics of tables, and lookups that found a row or did not.
 type TableCounts struct {
 	Set, Deleted, Evicted, Rejected int64
 	Found, Missing                  int64
@@ -48,14 +48,14 @@ func (c TableCounts) Plus(o TableCounts) TableCounts {
 	return TableCounts{c.Set + o.Set, c.Deleted + o.Deleted, c.Evicted + o.Evicted, c.Rejected + o.Rejected, c.Found + o.Found, c.Missing + o.Missing}
 }
 
-// rows are those of a table.
+// rows are the rows of a table.
 type rows struct {
 	lookup
 	topic   [16]byte
 	next    []int64
 	order   []string // keys in the order in which their rows were set
 	values  map[string][]json.RawMessage
-	texts   map[string]string // the same as in the log
+	texts   map[string]string // the values as they are in the log
 	counts  TableCounts
 	renewed int64
 }
@@ -79,7 +79,7 @@ func (t *rows) copy() *rows {
 	return &c
 }
 
-// change applies what the BATCH e says of a table, and compares it with the table's topic.
+// change applies the records of a table in the BATCH e, and compares them with the table's topic.
 func (o *oracle) change(e entry, c change) {
 	at := slices.IndexFunc(o.model.decoder.tables, func(t *rows) bool { return t.name() == c.Table })
 	id, err := topicID(c.TopicID)
@@ -136,8 +136,8 @@ func (t *rows) drop(key string) {
 	t.order = slices.Delete(t.order, i, i+1)
 }
 
-// enrich adds the fields of the rows of a record to its own, of which those with the same name
-// count instead.
+// enrich adds the fields of table rows to the fields of a record. If the record has a field of the
+// same name itself, that one counts.
 func (d *decoder) enrich(f fields) (inputs []member) {
 	given := len(f.inputs)
 	named := func(name string, all []member) json.RawMessage {
@@ -174,7 +174,7 @@ func (d *decoder) enrich(f fields) (inputs []member) {
 	return inputs
 }
 
-// lookupKey returns the key of a row that a field has.
+// lookupKey returns the key of the row that the value of a field refers to.
 func lookupKey(raw json.RawMessage) (key string) {
 	if v, isNumber := number(raw); isNumber {
 		return className(string(raw), v)
@@ -183,7 +183,7 @@ func lookupKey(raw json.RawMessage) (key string) {
 	return key
 }
 
-// saved returns the arrays that a snapshot has of tables.
+// saved returns the arrays of tables in a snapshot.
 func saved(all []*rows) (out []learner.Array) {
 	for i, t := range all {
 		head := []int64{int64(binary.BigEndian.Uint64(t.topic[:8])), int64(binary.BigEndian.Uint64(t.topic[8:])),

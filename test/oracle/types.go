@@ -34,7 +34,7 @@ func (d *decoder) typeOf(name string) string {
 	return "numeric"
 }
 
-// value parses an input. The types that it determines go to d.fresh.
+// value parses an input. It stores the type in d.fresh if the value determines it.
 func (d *decoder) value(name string, raw json.RawMessage) (v float64, ok bool) {
 	is, _, _ := strings.Cut(d.typeOf(name), ":")
 	if is == "source" {
@@ -99,7 +99,7 @@ func instant(s string) (seconds float64, ok bool) {
 	return 0, false
 }
 
-// settle makes the types that a valid record determines those of the schema.
+// settle adopts the types that a valid record has determined into the schema.
 func (d *decoder) settle(columns []string) {
 	if d.types = maps.Clone(d.types); d.types == nil {
 		d.types = map[string]string{}

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle/keyed"
 )
 
-// window is the CONFIG record's description of columns that are statistics of the earlier
-// records of a key, with every default filled in.
+// window is the CONFIG record's description of a window, with every default filled in. Its columns
+// are statistics of the earlier records with the same key.
 type window struct {
 	Key, Of, Distinct, Time, Lateness string
 	Over, Features                    []string
@@ -54,8 +54,8 @@ func (w *window) columns() (names []string) {
 	return names
 }
 
-// windowed returns what columns are for windows: "window" for a statistic, "source" for what
-// windows alone need.
+// windowed returns the columns that exist for windows: "window" marks a statistic, "source" a field
+// that only windows need.
 func (in *input) windowed() map[string]string {
 	is := map[string]string{}
 	for _, w := range in.Windows {
@@ -71,7 +71,7 @@ func (in *input) windowed() map[string]string {
 	return is
 }
 
-// source parses a field that windows alone need.
+// source parses a field that only windows need.
 func (d *decoder) source(name string, raw json.RawMessage) (v float64, ok bool) {
 	if string(raw) == "null" {
 		return math.NaN(), true
@@ -121,7 +121,7 @@ func halfLife(s string) float64 {
 	return d.Seconds()
 }
 
-// windows compares the features of rows with those of their definition.
+// windows compares the features of rows with their definition.
 type windows struct {
 	layout learner.Windows
 	tables []*keyed.Table
@@ -152,15 +152,16 @@ func (d *decoder) windows() *windows {
 	return out
 }
 
-// A feature may differ from its definition by this, relative to it and to 1; a deviation, the
-// root of a difference, by deviationError of the values.
+// The permitted differences between a feature and its definition: featureError is relative to the
+// feature, or to 1 if that is greater. For a deviation, which is the root of a difference,
+// deviationError is relative to the greatest value of its key, or to 1 if that is greater.
 const (
 	featureError   = 1e-9
 	deviationError = 1e-7
 )
 
-// compare compares the features of a row, which is added if it is one of the learner. It
-// returns the number of features, and what differs.
+// compare compares the features of a row with their definition. With add, which is for the rows of
+// the learner, it then adds the row. It returns the number of features, and what differs.
 func (w *windows) compare(x []float64, add bool) (n int64, fault error) {
 	for i, t := range w.tables {
 		g := &w.layout.Groups[i]
@@ -189,7 +190,7 @@ func (w *windows) compare(x []float64, add bool) (n int64, fault error) {
 	return n, fault
 }
 
-// observe has the learner set the features of a row, and compares them.
+// observe makes the learner set the features of a row, and compares them.
 func (m *model) observe(b *learner.Batch) {
 	if m.windows == nil {
 		m.windows = m.decoder.windows()
