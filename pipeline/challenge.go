@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 )
 
-// refitIfDue begins a refit of the current model if one is due and anything was learned
-// since the last. One refit runs at a time, for a fifth of the time at most.
+// refitIfDue begins a refit of the current model if one is due and anything was learned since the
+// last one. Only one refit runs at a time, and refits take at most a fifth of the time.
 func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
 	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.Seq == l.refitted {
 		return

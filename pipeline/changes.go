@@ -11,9 +11,9 @@ import (
 // "stop" and Config.ToEnd is set, so that Run does not wait for a RESUME.
 var ErrChanged = errors.New("the columns of the input have changed")
 
-// changed returns the PAUSE for a BATCH with which columns have vanished or fields have
-// appeared, nil if none have. Like the budget, it affects when records are learned, but not
-// what is learned.
+// changed returns a function that makes the PAUSE for a BATCH with which columns have vanished or
+// fields have appeared, or nil if none have. Like the budget, it affects when records are learned,
+// but not what is learned.
 func changed(d *history.Decided) func(seq int64, o modellog.Owner) *modellog.Pause {
 	c := d.Journaled()
 	if c == nil || len(c.Gone)+len(c.New) == 0 {

@@ -16,25 +16,25 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
-// committer publishes each release in a transaction, together with a marker that
-// holds its seq. The marker makes publishing exactly-once: a successor reads the
-// newest marker and continues after it.
+// committer publishes each publication in a transaction, together with a marker that holds its seq.
+// The marker makes publishing exactly-once: a successor reads the newest marker and continues after
+// it.
 //
-// The transactional id belongs to the model, so that a learner that begins fences its
-// predecessor. The claim in the model log remains decisive: begin reads the log before
-// anything is written, where a learner that was replaced finds the newer claim. A
-// learner may also be fenced by mistake, by one that had already lost its claim and
-// began late. It then begins again.
+// The transactional id belongs to the model, so that a learner fences its predecessor when it
+// begins. The claim in the model log remains decisive. Before a learner writes anything, begin
+// reads the log, so that a learner that was replaced finds the newer claim. A learner that has
+// already lost its claim may begin late, and so fence the present owner by mistake. The owner then
+// begins again.
 type committer struct {
 	journal *journal.Journal
 	client  *ingest.Client
 	tx      *ingest.Transactor
-	topic   string // of the markers
+	topic   string // topic of the markers
 	report  func(event.Event)
 
 	begun   bool
 	done    int64 // seq of the newest marker
-	markers int   // written since old ones were last deleted
+	markers int   // markers written since old ones were last deleted
 }
 
 // transactionLimit is the transaction timeout: if a learner has died and has no
@@ -49,8 +49,8 @@ func newCommitter(c model.Config, j *journal.Journal) *committer {
 	}
 }
 
-// publish commits out in a transaction, unless it is committed already. It calls write
-// to write the records of out.
+// publish commits out in a transaction, unless it is committed already. It calls write to write the
+// records of out.
 func (c *committer) publish(ctx context.Context, out *history.Publication, write func(writer) error) error {
 	for wait := new(ingest.Backoff); ; {
 		err := c.try(ctx, out, write)
@@ -97,7 +97,7 @@ func (c *committer) try(ctx context.Context, out *history.Publication, write fun
 	return nil
 }
 
-// trim deletes obsolete markers after every 1,000 that are written.
+// trim deletes the markers before an offset, once in every 1,000 that are written.
 func (c *committer) trim(ctx context.Context, before int64) {
 	const often = 1000
 	if c.markers++; c.markers < often || before < 0 {
@@ -125,7 +125,7 @@ func (c *committer) begin(ctx context.Context) error {
 	if planted.Fault("marker") {
 		m = journal.Marker{}
 	}
-	if !c.journal.Knows(m) { // a learner that has claimed the log since may have written it
+	if !c.journal.Knows(m) { // another learner may have claimed the log since, and written the marker
 		if err := c.journal.Confirm(ctx); err != nil {
 			return err
 		}

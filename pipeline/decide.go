@@ -21,8 +21,8 @@ type decision struct {
 	took   time.Duration // of the append
 }
 
-// decide forms BATCHes from the records that arrive and appends them to the model
-// log. While one BATCH is learned, the next is decided and appended, but no more.
+// decide forms BATCHes from the records that arrive and appends them to the model log. While one
+// BATCH is learned, the next is decided and appended, but no further one.
 func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
 	pause := l.journal.Log.Fold.Paused() // left by the previous process
 	if n := l.decider.Resume(l.journal.Log.Fold.AbsentColumns()); n > 0 {
@@ -108,7 +108,7 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 		return nil, nil, err
 	}
 	d := l.decider.Decide(spans)
-	if len(d.Items) == 0 && len(d.Tables) == 0 { // nor any in these spans
+	if len(d.Items) == 0 && len(d.Tables) == 0 { // the spans have no records, and no table has changed
 		return nil, nil, nil
 	}
 	if d.Batch.Len() > 0 {

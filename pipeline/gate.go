@@ -19,20 +19,20 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// gate compares the predictions that a scorer would make with the current state of the learner
-// to those of the snapshot served, for the same records. It is owned by the goroutine that
-// learns, and does not influence what is learned.
+// gate compares two models on the same records: the current state of the learner, as a scorer would
+// predict with it, and the snapshot that scorers serve. The goroutine that learns owns it. It does
+// not influence what is learned.
 type gate struct {
 	config model.GateConfig
-	tau    float64 // of a quantile; 0: other losses
+	tau    float64 // quantile of a quantile loss; 0: another loss
 	log    kafkalog.Reader
 	report func(event.Event)
 
 	served modellog.Ref
-	model  *learner.Model // of served; nil: there is nothing to compare with
-	names  []schema.Alias // likewise
-	sums   [][2]float64   // metric of the state of the learner and of the model, for each of the last records
-	at     int            // index of the oldest, once there are config.Over
+	model  *learner.Model // model of served; nil: there is nothing to compare with
+	names  []schema.Alias // names by which it reads columns
+	sums   [][2]float64   // for each of the last records, the metric of the learner and that of model
+	at     int            // index of the oldest in sums, once there are config.Over
 }
 
 // newGate returns nil if every snapshot is to pass.
@@ -52,12 +52,12 @@ func newGate(c model.Config) (*gate, error) {
 	return g, nil
 }
 
-// follow makes the snapshot that scorers serve the one to compare with.
+// follow loads the snapshot that scorers serve, if that has changed, and begins to compare with it.
 func (g *gate) follow(ctx context.Context, j *journal.Journal) error {
 	if g == nil {
 		return nil
 	}
-	c, ok := j.Serves() // learning does not wait for an append
+	c, ok := j.Serves() // not ok if an append is in progress, for which learning does not wait
 	if !ok || c.Snapshot == g.served {
 		return nil
 	}
@@ -85,18 +85,18 @@ func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, []sc
 	return m, known.Aliases, err
 }
 
-// compare adds the labelled rows of a pass.
+// compare adds the metrics of the labelled rows of a pass. from is the index in b of its first row.
 func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatch) {
 	if g.model == nil || pass.Size == 0 {
 		return
 	}
 	rows := b.Batch.Slice(from, from+pass.Len())
-	if d := g.model.Dim(); d != 0 && d < rows.Dim() { // columns were adopted since
+	if d := g.model.Dim(); d != 0 && d < rows.Dim() { // the model was published before these columns were adopted
 		all := rows
 		rows = rows.First(d)
 		for _, a := range g.names {
 			i, from := slices.Index(b.Schema.Columns, a.Column), slices.Index(b.Schema.Columns, a.Field)
-			if 0 <= i && i < d && from >= 0 && b.Schema.TypeOf(from) == a.Type { // else the field has got another type since
+			if 0 <= i && i < d && from >= 0 && b.Schema.TypeOf(from) == a.Type { // otherwise the type of the field has changed since
 				rows.Fill(i, all, from)
 			}
 		}
@@ -104,7 +104,7 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		return
 	}
 	out, now := g.model.Predict(rows), &pass.Predictions
-	if pass.Scorer.Size > 0 { // of a mixture, without the members that scorers do not have
+	if pass.Scorer.Size > 0 { // a mixture predicts here without the members that scorers do not have
 		now = &pass.Scorer
 	}
 	for i := range pass.Len() {
@@ -116,7 +116,7 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		if out.Size > 0 {
 			pair[1] = g.metric(out.Row(i), y)
 		}
-		if math.IsInf(pair[1], 1) { // a model without labels is worse than any other
+		if math.IsInf(pair[1], 1) { // a model that has seen no labels is worse than any other
 			pair[1] = pair[0] + 1
 		}
 		if len(g.sums) < g.config.Over {
@@ -128,10 +128,10 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 	}
 }
 
-// certain is the least probability that the logarithmic loss sees.
+// certain is the lower bound of the probability in the logarithmic loss, which so remains finite.
 const certain = 1e-9
 
-// metric returns that of a prediction.
+// metric returns the metric of the prediction p for the label y.
 func (g *gate) metric(p []float64, y learner.Label) float64 {
 	if y.Task == learner.Classification {
 		best := 0
@@ -164,8 +164,8 @@ func (g *gate) metric(p []float64, y learner.Label) float64 {
 	return sum / float64(len(p))
 }
 
-// verdict returns that about a snapshot of the learner as it is; nil if it passes without a
-// comparison.
+// verdict returns the verdict about a snapshot of the current state of the learner, or nil if it
+// passes without a comparison.
 func (g *gate) verdict() *modellog.Gate {
 	if g == nil || len(g.sums) == 0 {
 		return nil
@@ -180,7 +180,8 @@ func (g *gate) verdict() *modellog.Gate {
 	return v
 }
 
-// finite returns v, or the greatest number instead of one that no record of the log can have.
+// finite returns v, or the largest number if v is infinite or not a number, which a record of the
+// log cannot hold.
 func finite(v float64) float64 {
 	if v < math.MaxFloat64 {
 		return v

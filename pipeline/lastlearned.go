@@ -15,9 +15,10 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// LastLearned returns the last n labelled records, at most all, that a model has learned
-// up to its newest snapshot, in the order of the model log and with their keys, and the
-// schema of that snapshot. It reads them again from the input topics.
+// LastLearned returns the last n labelled records, or fewer if there are not as many, that a model
+// has learned up to its newest snapshot. They are in the order of the model log and have their
+// keys. It also returns the schema of that snapshot. It reads the records again from the input
+// topics.
 func LastLearned(ctx context.Context, c model.Config, n int) (*learner.Batch, *decode.Schema, error) {
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {

@@ -37,7 +37,7 @@ const drainLimit = 20 * time.Second
 // until it is stopped or fenced.
 type Learner struct {
 	config  model.Config
-	inputs  input.Partitions // replaced, never modified, when partitions are added
+	inputs  input.Partitions // when partitions are added, it is replaced, never modified
 	added   sync.Mutex       // guards inputs once Run has started
 	reads   *ingest.Budget
 	ends    []int64
@@ -51,7 +51,7 @@ type Learner struct {
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
 	gate    *gate            // nil: every snapshot passes
-	served  *modellog.Choice // that was reported last; owned by the goroutine that watches the log
+	served  *modellog.Choice // last reported; owned by the goroutine that watches the log
 	memory  *bound           // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
@@ -149,8 +149,8 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	return l, nil
 }
 
-// observe has the history report to what looks on: the watchdog, the figures of recent
-// predictions, the gate and the consumer group.
+// observe connects the history to its observers: the watchdog, the figures of recent predictions,
+// the gate, and the consumer group.
 func (l *Learner) observe(ctx context.Context, c model.Config, limits history.Limits) error {
 	l.history.Beat = l.pulse.Beat
 	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
@@ -183,7 +183,7 @@ func (l *Learner) updateInputs(ctx context.Context, stoodBy bool) (err error) {
 	return err
 }
 
-// checkRefit returns an error if the refits that are configured are impossible.
+// checkRefit returns an error if refits are configured and impossible for this model.
 func checkRefit(c model.Config) error {
 	if c.Refit.Every <= 0 {
 		return nil
@@ -206,7 +206,7 @@ func checkRefit(c model.Config) error {
 	if c.Learner.HalfLife > 0 {
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrAges)
 	}
-	if c.Learner.Forest > 0 && !c.Learner.ForestTrial { // one on trial may have been discarded
+	if c.Learner.Forest > 0 && !c.Learner.ForestTrial { // a forest on trial may have been discarded
 		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 	}
 	if c.Learner.Sparse > 0 {
@@ -215,8 +215,8 @@ func checkRefit(c model.Config) error {
 	return nil
 }
 
-// outputLimits returns what the output topics can hold, and the number of partitions of the
-// predictions.
+// outputLimits returns the limits of the output topics, and the number of partitions of the
+// predictions topic.
 func outputLimits(ctx context.Context, c model.Config) (history.Limits, int, error) {
 	predictions, err := record.OutputTopic(ctx, c.Client, model.PredictionsTopic(c.Model))
 	if err != nil {
@@ -234,8 +234,8 @@ func outputLimits(ctx context.Context, c model.Config) (history.Limits, int, err
 	return bounds, predictions.Partitions, nil
 }
 
-// claim makes this process the writer of the log. It first checks that this process
-// may continue the model, so that a learner that may not does not fence the owner.
+// claim makes this process the writer of the log. It first checks that this process may continue
+// the model: otherwise the claim would fence the owner for nothing.
 func (l *Learner) claim(ctx context.Context, options []byte) error {
 	j, c := l.journal, l.config
 	if have := j.Log.Fold.Config().Config; len(have) > 0 {

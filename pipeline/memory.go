@@ -9,12 +9,13 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// bound is the memory limit of a learner. It is reported before anything is read, so that the
-// garbage of a start, too, is collected in time, and again whenever it has changed.
+// bound tracks the memory limit of a learner. It reports the limit before anything is read, so that
+// the garbage collector keeps to it from the start, and again whenever it grows or the options of
+// an existing model lower it.
 type bound struct {
 	memory.Estimate
 	report func(event.Event)
-	last   int64 // limit that was reported
+	last   int64 // limit that was reported last
 }
 
 // newBound returns the limit of a learner that has read nothing yet.
@@ -23,8 +24,8 @@ func newBound(c model.Config) (*bound, error) {
 	return b, b.of(c)
 }
 
-// of updates the limit for the options of c. Those that an existing model keeps are known once
-// its log was read, and the limit may be smaller with them.
+// of updates the limit for the options of c. It is called again once the log of an existing model
+// was read, because the limit may be lower with the options that the model keeps.
 func (b *bound) of(c model.Config) error {
 	features, err := c.Learner.Effective()
 	if err != nil {
@@ -36,7 +37,7 @@ func (b *bound) of(c model.Config) error {
 	more, bytes := features.MixtureFeatures()
 	b.Features += int64(more)
 	b.Factors += int64(more) * int64(bytes)
-	if c.Decode.Adopt { // a second model learns columns that are adopted
+	if c.Decode.Adopt { // adopted columns are learned by a second model
 		b.Features, b.Factors, b.Learners = 2*b.Features, 2*b.Factors, 2
 	}
 	if c.Refit.Every > 0 {
@@ -49,7 +50,7 @@ func (b *bound) of(c model.Config) error {
 	return nil
 }
 
-// restores updates the limit for the snapshots in a log, of which one is about to be read.
+// restores updates the limit for the snapshots in a log, one of which is about to be read.
 func (b *bound) restores(f *modellog.Fold) {
 	for _, s := range f.Snapshots() {
 		b.saves(s.Manifest.Size)
@@ -62,7 +63,8 @@ func (b *bound) saves(size int64) {
 	b.tell()
 }
 
-// has updates the limit for what a history has.
+// has updates the limit for the contents of a history: its inputs, the rows that wait for labels,
+// and the tables.
 func (b *bound) has(h *history.History) {
 	b.Encodes(h.Learner.Encoding())
 	if s, ok := h.Late(); ok {
@@ -72,16 +74,16 @@ func (b *bound) has(h *history.History) {
 	b.tell()
 }
 
-// learns updates the limit for a BATCH that is about to be learned, and for what was read ahead
-// of it.
+// learns updates the limit for a BATCH that is about to be learned, and for the records that were
+// read ahead.
 func (b *bound) learns(d *history.Decided, read *ingest.Budget) {
 	b.Decides(d)
 	b.Reads(read.Most())
 	b.tell()
 }
 
-// learned updates the limit for what a history has after a BATCH, and for what is published
-// of it.
+// learned updates the limit for the contents of a history after a BATCH, and for the publication
+// that the BATCH leads to.
 func (b *bound) learned(h *history.History, out *history.Publication) {
 	b.Publishes(out)
 	b.has(h)

@@ -12,13 +12,12 @@ import (
 // that Run does not wait for a RESUME.
 var ErrPoisoned = errors.New("too much of the input is invalid")
 
-// budget is how much bad input is accepted before the learner pauses: budgetWindow/2
-// of the last budgetWindow records. It protects the model when a producer changes its
-// schema.
+// budget limits the bad input that is accepted before the learner pauses: budgetWindow/2 of the
+// last budgetWindow records. It protects the model when a producer changes its schema.
 //
-// The budget affects when records are learned, but not what is learned. It is
-// therefore not restored exactly: after a restart it begins with the records after the
-// snapshot. Its decisions are in the model log as PAUSEs.
+// The budget affects when records are learned, but not what is learned. It is therefore not
+// restored exactly: after a restart it begins with the records after the snapshot. Its decisions
+// are in the model log as PAUSEs.
 type budget struct {
 	bad  [budgetWindow]bool
 	n    int // records seen, at most budgetWindow

@@ -14,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
-// publisher writes releases in order and tracks which of them are acknowledged.
+// publisher writes publications in order and tracks which of them are acknowledged.
 type publisher struct {
 	producer    *ingest.Producer
 	commit      *committer // nil: at least once
@@ -27,7 +27,7 @@ type publisher struct {
 
 	mu        sync.Mutex
 	published int64
-	waiting   chan struct{} // closed when released grows
+	waiting   chan struct{} // closed when published grows
 }
 
 // writer writes records to a partition, with or without a transaction.
@@ -50,8 +50,8 @@ func newPublisher(c model.Config, j *journal.Journal, partitions int, released i
 	return p
 }
 
-// run publishes the releases in the queue until it is closed. It combines those that
-// have queued up while the broker was busy.
+// run publishes the queued publications until the queue is closed. It combines those that have
+// queued up while the broker was busy.
 func (p *publisher) run(ctx context.Context) error {
 	for out := range p.queue {
 		for more := len(p.queue); more > 0; more-- {
@@ -64,7 +64,7 @@ func (p *publisher) run(ctx context.Context) error {
 	return nil
 }
 
-// publish writes one release and returns once all of it is acknowledged.
+// publish writes one publication and returns once all of it is acknowledged.
 func (p *publisher) publish(ctx context.Context, out *history.Publication) error {
 	var err error
 	if p.commit != nil {
@@ -84,8 +84,8 @@ func (p *publisher) publish(ctx context.Context, out *history.Publication) error
 	return nil
 }
 
-// writeAll writes the predictions first, because they show up to which seq the history
-// was published, even if the log loses its tail. Quarantined records do not.
+// writeAll writes the predictions first. They show up to which seq the history was published, even
+// if the log loses its tail; quarantined records do not.
 func (p *publisher) writeAll(ctx context.Context, out *history.Publication, w writer) error {
 	if err := write(ctx, w, p.predictions, p.partitions, out.Predictions); err != nil {
 		return err

@@ -26,10 +26,10 @@ type RefitReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
-// errRefitLate is the error of a refit of a model whose labels come later than its rows.
+// errRefitLate is the error for a refit of a model whose labels come later than its rows.
 var errRefitLate = fmt.Errorf("%w: its labels come later than its features (input.labels), and a refit reads records again that have both", refit.ErrUnfit)
 
-// errRefitAdopts is the error of a refit of a model that adopts columns.
+// errRefitAdopts is the error for a refit of a model that adopts columns.
 var errRefitAdopts = fmt.Errorf("%w: it adopts columns (input.on_change), and a refit reads records again with the columns of one model", refit.ErrUnfit)
 
 // Refit solves for the coefficients of the newest snapshot, on the last records that

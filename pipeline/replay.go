@@ -15,8 +15,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// replay learns again the BATCHes after the snapshot, and publishes again what is not
-// known to be published.
+// replay learns the BATCHes after the snapshot again, and publishes again whatever is not known to
+// be published.
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := event.Replayed{}
@@ -90,7 +90,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	return nil
 }
 
-// abandon appends a ROLLBACK to the current seq, before a BATCH of which records are
+// abandon appends a ROLLBACK to the current seq, because records of the BATCH that follows are
 // lost. The source then reports a gap and continues with the remaining records.
 func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.GapError) (*history.Publication, error) {
 	reason := fmt.Sprintf("BATCH %d cannot be replayed: records %d to %d of %s/%d no longer exist", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)

@@ -92,8 +92,8 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	}
 }
 
-// follow learns one BATCH after the other. It begins snapshots when they are due,
-// also while no further BATCH arrives.
+// follow learns one BATCH after the other. It begins snapshots when they are due, even while no
+// further BATCH arrives.
 func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *decision) error {
 	due := time.NewTimer(l.untilDue())
 	defer due.Stop()
@@ -178,8 +178,8 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	return nil
 }
 
-// figures returns how well classes were told apart recently, nil if they were computed a
-// moment ago: it takes at most .5 % of the time.
+// figures returns how well classes were told apart recently, or nil if too little time has passed
+// since it last did: it takes at most 0.5 % of the time.
 func (l *Learner) figures() *ranking.Figures {
 	start := time.Now()
 	if start.Sub(l.measured) < 200*l.measure {
@@ -200,9 +200,11 @@ func (l *Learner) publish(ctx context.Context, out *history.Publication) error {
 	}
 }
 
-// saveIfDue begins a snapshot if one is due and anything was learned since the last.
+// saveIfDue begins a snapshot if one is due, anything was learned since the last one, and no other
+// snapshot is being written.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	first := l.saved == 0 && l.history.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
+	// after the last fit of the warm-up, which scorers wait for
+	first := l.saved == 0 && l.history.Progress().Warmup == 1000
 	if l.history.Seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
@@ -214,8 +216,8 @@ func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
 	}
 }
 
-// untilDue returns the time until the next snapshot is due, or if that is over, until it is
-// looked for again.
+// untilDue returns the time after which follow has to look again whether a snapshot is due. If one
+// is overdue already, that is SnapshotEvery.
 func (l *Learner) untilDue() time.Duration {
 	if left := l.config.SnapshotEvery - time.Since(l.savedAt); left > 0 {
 		return left

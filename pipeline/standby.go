@@ -34,13 +34,13 @@ type standby struct {
 	owner   string    // host of the last heartbeat of an owner
 }
 
-// fencingsAllowed is the number of fencings in a minute from which on a learner that
-// starts waits as a standby. That many mean that two supervisors keep restarting
-// learners of the same model, which fence each other.
+// fencingsAllowed is the number of fencings in a minute at which a learner that starts waits as a
+// standby. That number of fencings means that two supervisors keep restarting learners of the same
+// model, which fence each other.
 const fencingsAllowed = 2
 
-// waitTurn returns when this process may claim the model, with what it has learned by
-// then. It waits only with Config.Standby, or if learners keep fencing each other;
+// waitTurn returns when this process may claim the model. The standby that it returns has what it
+// has learned by then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
 func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options []byte, bounds history.Limits, memory *bound) (*standby, error) {
 	if !c.Standby {
@@ -62,8 +62,8 @@ func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options [
 	return s, s.wait(ctx)
 }
 
-// standBy starts the heartbeats if they are configured, waits until this process may
-// claim the model, and leaves the journal at the end of the log.
+// standBy starts the heartbeats if they are configured, waits until this process may claim the
+// model, and leaves the journal at the end of the log. It returns nil if it did not wait.
 func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
 		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, journal.Host(), l.config.Heartbeat, l.config.Report); err != nil {
@@ -197,12 +197,12 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 	if s.warm != nil && err == nil {
 		err = s.warm.follow(ctx, s.journal.Log.Fold)
 	}
-	if errors.Is(err, errCold) { // it lags behind every snapshot that the log remembers, or the log was rolled back
+	if errors.Is(err, errCold) { // the standby lags behind every snapshot that the log remembers, or the log was rolled back or upgraded
 		if s.warm, err = s.thaw(ctx); err == nil {
 			err = s.warm.follow(ctx, s.journal.Log.Fold)
 		}
 	}
-	if err != nil { // the takeover takes longer then, and returns the error if it persists
+	if err != nil { // a takeover then takes longer, and returns the error if it persists
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -212,8 +212,8 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 	return s.journal.Log.Next() > was, nil
 }
 
-// restore sets the history and the decider, from what was learned as a standby or from
-// the newest snapshot.
+// restore sets the history and the decider. They come from the standby s, if it could follow the
+// log, and otherwise from the newest snapshot.
 func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
 	if s != nil && s.warm != nil {
 		if r, err := s.warm.pending(l.journal.Log.Fold); err == nil {
@@ -247,7 +247,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	return r, nil
 }
 
-// again publishes what was learned as a standby and is not known to be published.
+// again publishes the predictions of the standby that are not known to be published.
 func (l *Learner) again(ctx context.Context, s *standby, released int64) error {
 	if s == nil || s.warm == nil {
 		return nil

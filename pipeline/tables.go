@@ -9,11 +9,12 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
-// changesBytes bounds the changes of tables in a BATCH, so that its record in the model log has
-// room for the schemas and columns that it may have beside them.
+// changesBytes bounds the changes of tables in a BATCH, so that its record in the model log also
+// has room for schemas and columns.
 const changesBytes = 96 << 10
 
-// openTables prepares to read the topics of tables, after what the history has of them.
+// openTables prepares to read the topics of tables, from the positions that the history has reached
+// in them.
 func (l *Learner) openTables(ctx context.Context) (err error) {
 	tables := l.history.Tables()
 	if tables == nil {
@@ -31,8 +32,8 @@ func (l *Learner) openTables(ctx context.Context) (err error) {
 	return err
 }
 
-// catchUp applies what the topics of tables had when this learner started, before it decides on
-// any record.
+// catchUp applies all rows that the topics of tables had when this learner started, before it
+// decides on any record.
 func (l *Learner) catchUp(intake, work context.Context, src *input.Source, to chan<- *decision) error {
 	for l.tables != nil && !l.tables.CaughtUp() {
 		if err := l.tables.Wait(intake); err != nil {
@@ -45,8 +46,9 @@ func (l *Learner) catchUp(intake, work context.Context, src *input.Source, to ch
 	return nil
 }
 
-// enrich applies what has arrived of the topics of tables before the records of the next BATCH:
-// with it as much as has room there, and the rest in BATCHes of their own before it.
+// enrich applies the changes of tables that have arrived, before the records of the next BATCH.
+// That BATCH takes as many of them as it has room for, and BATCHes of their own before it take the
+// others.
 func (l *Learner) enrich(work context.Context, src *input.Source, to chan<- *decision) error {
 	if l.tables == nil {
 		return nil
@@ -59,7 +61,7 @@ func (l *Learner) enrich(work context.Context, src *input.Source, to chan<- *dec
 	return l.takeChanges()
 }
 
-// change appends a BATCH that has changes of tables alone.
+// change appends a BATCH that has only changes of tables.
 func (l *Learner) change(work context.Context, src *input.Source, to chan<- *decision) error {
 	if err := l.takeChanges(); err != nil {
 		return err
@@ -73,7 +75,8 @@ func (l *Learner) change(work context.Context, src *input.Source, to chan<- *dec
 
 func (l *Learner) takeChanges() error { return l.decider.Change(l.tables.Take(changesBytes)) }
 
-// tableStatus returns how the tables are as of the last BATCH.
+// tableStatus returns the status of each table as of the last BATCH. withoutRow has, for each
+// table, the number of records of this BATCH that had no row in it.
 func (l *Learner) tableStatus(withoutRow []int64) (all []event.Table) {
 	if l.tables == nil {
 		return nil
@@ -89,7 +92,7 @@ func (l *Learner) tableStatus(withoutRow []int64) (all []event.Table) {
 	return all
 }
 
-// bytesOf returns the memory of tables: the learner and the decider have them.
+// bytesOf returns the memory of tables, of which both the learner and the decider have a copy.
 func bytesOf(t *table.Tables) (bytes int64) {
 	for _, s := range t.Status() {
 		bytes += 2 * s.Bytes

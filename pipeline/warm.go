@@ -22,7 +22,7 @@ type warm struct {
 	memory  *bound
 	reads   *ingest.Budget
 	relearn time.Duration          // time spent learning since the newest snapshot
-	waiting []*history.Publication // not known to be published
+	waiting []*history.Publication // learned, but not known to be published
 }
 
 // thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may

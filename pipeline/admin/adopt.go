@@ -20,13 +20,13 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrAdopt means that it cannot be determined from where on a new topic continues the
-// one that a model has learned from.
+// ErrAdopt means that it cannot be determined where a new topic continues the topic that a model
+// has learned from.
 var ErrAdopt = mirror.Err
 
 // Adoption selects the input topics to replace, and the position in the new ones.
 type Adoption struct {
-	Topics  map[string]string // new name of each topic to replace; empty: all that differ from those learned from
+	Topics  map[string]string // new name of each topic to replace; empty: replace every topic that is not the one learned from
 	At      AdoptAt
 	Offsets map[int32]int64 // next offset by partition; overrides At, for a single topic
 	Reason  string          // for the log
@@ -46,7 +46,7 @@ const (
 type AdoptReport struct {
 	Record   *modellog.Adopt    // nil if no topic differs; without seq and chain after a dry run
 	Rollback *modellog.Rollback // before Record; nil if there was nothing to roll back
-	ToSeq    int64              // decision after which the new topics are read
+	ToSeq    int64              // seq of the decision after which the new topics are read
 }
 
 // Adopt makes a model continue from input topics that hold the same records under
@@ -78,9 +78,9 @@ func Adopt(ctx context.Context, c model.Config, a Adoption) (AdoptReport, error)
 	return write(ctx, j, p, a.Reason, keep, c.History)
 }
 
-// adoption is what to write.
+// adoption is the plan of an adoption.
 type adoption struct {
-	to     int64 // last decision that is kept
+	to     int64 // seq of the last decision that is kept
 	inputs []modellog.Adopted
 }
 
@@ -152,7 +152,7 @@ func newestPositions(ctx context.Context, j *journal.Journal, c model.Config) ([
 
 // replaced returns the new name of each topic to replace.
 func (a Adoption) replaced(ctx context.Context, c model.Config, reached []snapshot.Position, from modellog.Recovery) (map[string]string, error) {
-	h := &history.History{Reached: slices.Clone(reached)} // positions with the topics that are read now
+	h := &history.History{Reached: slices.Clone(reached)} // positions, in the topics that are read now
 	for _, e := range from.Entries {
 		if r, ok := e.Record.(*modellog.Adopt); ok {
 			h.Adopt(r)
@@ -220,10 +220,10 @@ func needs(r modellog.Record, topics map[string]string) bool {
 	return false
 }
 
-// write claims the log and appends an ADOPT, after a ROLLBACK to the last decision that
-// is kept if there are others after it.
+// write claims the log and appends an ADOPT. If the log has decisions after the last one that is
+// kept, it first appends a ROLLBACK to that one.
 func write(ctx context.Context, j *journal.Journal, p adoption, reason string, keep int, limit int64) (AdoptReport, error) {
-	if err := hold(ctx, j, p.to, keep, limit); err != nil { // first, so that no BATCH of another learner comes between
+	if err := hold(ctx, j, p.to, keep, limit); err != nil { // claim first, so that no BATCH of another learner comes in between
 		return AdoptReport{}, err
 	}
 	f := j.Log.Fold

@@ -29,16 +29,16 @@ type Copy struct {
 	Signed  bool          // an import: the records in the file had signatures
 }
 
-// Export writes the history of a model to a file: all records of the log that count, up
-// to the end of the log as of the call. It writes nothing to the log. A learner may run
-// meanwhile.
+// Export writes the history of a model to a file: all records of the log that count, up to the end
+// of the log at the time of the call. It writes nothing to the log. A learner may run at the same
+// time.
 func Export(ctx context.Context, c model.Config, to io.Writer) (Copy, error) {
 	c.Keep = math.MaxInt
 	j, err := journal.OpenComplete(ctx, c, nil)
 	if err != nil {
 		return Copy{}, err
 	}
-	if _, err := j.Outlived(ctx, c); err != nil { // it would be part of the history only
+	if _, err := j.Outlived(ctx, c); err != nil { // otherwise the export would lack the end of the history
 		return Copy{}, err
 	}
 	f := j.Log.Fold
@@ -86,14 +86,14 @@ func Export(ctx context.Context, c model.Config, to io.Writer) (Copy, error) {
 	return out, err
 }
 
-// beginning is the MANIFEST at which a history begins whose log was trimmed.
+// beginning is the MANIFEST at which the history of a trimmed log begins.
 type beginning struct {
 	*modellog.Manifest
 	fold *modellog.Fold
 }
 
-// beginningOf sets the place where the history in the log begins. It returns nil if it
-// begins with the model.
+// beginningOf sets h.Begin to the place where the history in the log begins. It returns nil if the
+// log still has the beginning of the model.
 func beginningOf(j *journal.Journal, c model.Config, h *backup.Header) (*beginning, error) {
 	f := j.Log.Fold
 	snapshots := f.Snapshots()

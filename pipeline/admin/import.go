@@ -15,10 +15,10 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
 )
 
-// Import writes an exported history to the model log, which must be empty. It reads the
-// file twice, through open: the first time to verify all of it, and only then to write.
-// GENESIS states up to where the history goes, and until the IMPORTED at the end counts,
-// no learner accepts the log.
+// Import writes an exported history to the model log, which must be empty. It opens and reads the
+// file twice: first to verify all of it, and then to write it. The GENESIS states the seq at which
+// the history ends, and no learner accepts the log until it has the IMPORTED that completes the
+// import.
 func Import(ctx context.Context, c model.Config, open func() (io.ReadCloser, error)) (Copy, error) {
 	want, err := transfer.Write(open, c.Model, new(transfer.Rehearsal), c.Report)
 	if err != nil {
@@ -70,7 +70,7 @@ func empty(ctx context.Context, j *journal.Journal, c model.Config) error {
 	return fmt.Errorf("%w: %q has records, up to seq %d, but an import needs an empty log: delete the topic to replace its history", ErrCopy, j.Topic, j.Log.Fold.Seq())
 }
 
-// imports is the model log as a destination.
+// imports is the model log as the Destination of an import.
 type imports struct {
 	ctx     context.Context
 	journal *journal.Journal

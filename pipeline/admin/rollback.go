@@ -51,7 +51,7 @@ func Rollback(ctx context.Context, c model.Config, to RollbackTo) (RollbackRepor
 	if err != nil {
 		return RollbackReport{}, err
 	}
-	times := map[int64]int64{} // of all records, by offset
+	times := map[int64]int64{} // timestamps of all records, by offset
 	see := func(r *ingest.Record, _ modellog.Verdict) { times[r.Offset] = r.Time }
 	j.Log.Rewind(first)
 	if err := j.ReadOn(ctx, see); err != nil {
@@ -61,7 +61,7 @@ func Rollback(ctx context.Context, c model.Config, to RollbackTo) (RollbackRepor
 	if err != nil {
 		return RollbackReport{}, err
 	}
-	if err := j.ReadOn(ctx, see); err != nil { // to have every BATCH that published has seen
+	if err := j.ReadOn(ctx, see); err != nil { // to read every BATCH whose predictions Published has seen
 		return RollbackReport{}, err
 	}
 	if err := j.Trusted(c); err != nil {
@@ -92,14 +92,14 @@ func Rollback(ctx context.Context, c model.Config, to RollbackTo) (RollbackRepor
 	return rollback(ctx, j, seq, highest, reason[:min(len(reason), 512)])
 }
 
-// settle is how long a request of a fenced learner to delete old history may be on its
-// way.
+// settle is the time that a request to delete old history, sent by a learner that was then fenced,
+// may take to arrive.
 const settle = 2 * time.Second
 
-// hold claims the log and returns when no other learner can delete the history at seq
-// any more. It returns ErrNowhere if one has since the log was read: a ROLLBACK to seq
-// would leave a log without a usable beginning. keep and limit are Config.Keep and
-// Config.History of the learner.
+// hold claims the log, and returns when no other learner can delete the history at seq any more. If
+// one has deleted it since the log was read, hold returns ErrNowhere, because a ROLLBACK to seq
+// would leave a log without a usable beginning. keep and limit are Config.Keep and Config.History
+// of the learner.
 func hold(ctx context.Context, j *journal.Journal, seq int64, keep int, limit int64) error {
 	v, ok := j.Log.Fold.VersionsAt(seq)
 	if !ok {
@@ -158,7 +158,7 @@ func rollback(ctx context.Context, j *journal.Journal, seq, highest int64, reaso
 	}
 }
 
-// find returns the seq of the target and the reason for the log.
+// find returns the seq of the target, and the reason to write to the log.
 func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, reason string, err error) {
 	reason = to.Reason
 	switch {

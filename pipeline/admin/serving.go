@@ -10,9 +10,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Serve writes a SERVING to the model log: what scorers serve from here on. choose returns
-// it, given what they serve now and the newest snapshot; ok is false if there is none. It
-// returns what was served before.
+// Serve writes a SERVING to the model log, which determines what scorers serve from then on. choose
+// returns the new choice, given the present one and the newest snapshot; ok is false if there is no
+// snapshot. Serve returns the choices before and after.
 func Serve(ctx context.Context, c model.Config, choose func(now modellog.Choice, newest modellog.Ref, ok bool) (modellog.Choice, error)) (was, is modellog.Choice, err error) {
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package event has what a learner reports while it works.
+// Package event defines what a learner reports while it works.
 package event
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Precision is that of the recall in Learned.Figures.
+// Precision is the precision at which Learned.Figures has the recall.
 const Precision = 0.9
 
 // MaxShares bounds Learned.Missing.
@@ -36,8 +36,8 @@ type (
 	// Writing them is retried.
 	Unpublished struct{ Err error }
 
-	// Uncommitted reports that positions could not be committed to the consumer group,
-	// where only tools for the lag read them. It is reported once until a commit succeeds.
+	// Uncommitted reports that positions could not be committed to the consumer group, where only
+	// lag tools read them. Of consecutive failures, only the first is reported.
 	Uncommitted struct{ Err error }
 
 	// StandingBy reports that this process waits for the owner of the model to end and
@@ -113,7 +113,7 @@ type (
 	// Replayed reports that the history in the model log was replayed.
 	Replayed struct {
 		Batches, Records int
-		Released         int // BATCHes of which the predictions were published again
+		Released         int // BATCHes whose predictions were published again
 		Took             time.Duration
 		Progress         learner.Progress // after the replay
 
@@ -131,32 +131,32 @@ type (
 		Counts        modellog.Counts
 		Append, Learn time.Duration
 		Progress      learner.Progress
-		Figures       *ranking.Figures // of the recent predictions of classes, with the recall at Precision; nil if there is nothing new
+		Figures       *ranking.Figures // recent predictions of classes, with the recall at Precision; nil if there is nothing new
 
 		Classes []string // names of the classes of Figures.Each
 
-		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
+		Deviation *deviation.Figures // recent predictions of numbers; nil if the loss has no figures
 
-		Late *join.Status // what waits to be joined; nil if labels come with their rows
+		Late *join.Status // rows and labels that wait for each other; nil if labels come with their rows
 
 		Windows *learner.WindowStatus // nil without windows
 
 		Tables []Table // nil without tables
 
-		Missing   []MissingShare // of the last 1,000 records, the largest first; nil if there is nothing new
-		Estimated *float64       // error over the recent predictions, with labels or not; nil if it is unknown
+		Missing   []MissingShare // shares over the last 1,000 records, the largest first; nil if there is nothing new
+		Estimated *float64       // estimated error of the recent predictions, including those without a label yet; nil if unknown
 
-		Traces []record.Trace // of the first records that have one; nil without Config.Traced
+		Traces []record.Trace // traces of the first records that have one; nil without Config.Traced
 	}
 
-	// Table is how a table is after a BATCH.
+	// Table is the status of a table after a BATCH.
 	Table struct {
 		table.Status
 		Lag        int64 // offsets of its topic that have not arrived or are not applied
 		WithoutRow int64 // records of the BATCH that had no row in it
 	}
 
-	// TableRejected reports records of a table's topic that are no rows, and are left out.
+	// TableRejected reports records of the topic of a table that are not rows. They are skipped.
 	TableRejected struct{ enrich.Rejected }
 
 	// MissingShare is the share of records without a value of a column.
@@ -179,28 +179,28 @@ type (
 		Sample      []byte // the beginning of its value
 	}
 
-	// Columns reports that columns have vanished from the records or are back, or that
+	// Columns reports that columns have vanished from the records, that they are back, or that
 	// records had fields that are not columns.
 	Columns struct {
-		Gone, Back []string // without a value in the last 1,000 records, and with one again
+		Gone, Back []string // columns without a value in the last 1,000 records; columns that have values again
 		Missing    int      // columns that are gone now
 		Dropped    int64    // fields of this BATCH that were ignored because they are not columns
-		Field      string   // one of these
+		Field      string   // one of the dropped fields
 		New        []string // ignored fields that appear for the first time
 		Adopted    []string // fields that became columns
 	}
 
-	// Succeeded reports that the model which has learned adopted columns predicts from now on:
-	// its loss was less than that of the model without them.
+	// Succeeded reports that the model that has learned adopted columns predicts from now on,
+	// because its loss was less than that of the model without them.
 	Succeeded struct {
 		Seq         int64
 		Columns     []string
-		Rows        int64   // labelled rows that it has learned
-		Loss, Other float64 // mean losses of the model and of the one before, on the last half of these
+		Rows        int64   // labelled rows that the new model has learned
+		Loss, Other float64 // mean losses of the new model and of the one before, on the last half of these rows
 	}
 
-	// Renamed reports that the model reads columns by other names from now on: they are declared, or
-	// its loss is less so.
+	// Renamed reports that the model reads columns by other names from now on, because the renames
+	// are declared or because the loss is less with them.
 	Renamed struct {
 		Seq     int64
 		Aliases []schema.Alias
@@ -225,13 +225,13 @@ type (
 		Next, End int64 // End is the high watermark
 		Stable    int64 // last stable offset: before End while a transaction is open
 		First     int64 // log start offset
-		Waiting   bool  // nothing is fetched, since there is no room: no sign that records are learned
+		Waiting   bool  // nothing is fetched, because there is no room; so the event does not show that records are learned
 	}
 
 	// PartitionsAdded reports that partitions were added to an input topic and are read now.
 	PartitionsAdded struct {
 		Topic      string
-		Partitions int // including those added
+		Partitions int // total number, including the added ones
 	}
 
 	// Gap reports that a GAP for these offsets was written to the model log.
@@ -245,20 +245,20 @@ type (
 	// continues from an earlier seq.
 	RolledBack struct{ Record *modellog.Rollback }
 
-	// Memory reports a new memory limit of the process, in bytes, by the formula at the
-	// type memory.
+	// Memory reports a new memory limit of the process, in bytes, by the formula at
+	// memory.Estimate.
 	Memory struct{ Limit int64 }
 
-	// Paused reports that too much of the input was bad, or that its columns have changed.
-	// No more of it is decided until the model log has a RESUME.
+	// Paused reports that too much of the input was bad, or that its columns have changed. No
+	// further input is decided until the model log has a RESUME.
 	Paused struct{ Why *modellog.Pause }
 
-	// Resumed reports that the model log has a RESUME of the pause.
+	// Resumed reports that the model log has a RESUME for the pause.
 	Resumed struct{}
 
 	// Solving reports the progress of a refit.
 	Solving struct {
-		Score int // that is being solved for
+		Score int // the score that is being solved for
 		At    optim.Point
 	}
 
@@ -279,7 +279,8 @@ type (
 		Err error
 	}
 
-	// Serving reports which snapshot scorers serve by the model log, and how it was chosen.
+	// Serving reports which snapshot scorers serve according to the model log, and how it was
+	// chosen.
 	Serving struct{ Choice modellog.Choice }
 
 	// Saved reports that a snapshot is complete in the model log.

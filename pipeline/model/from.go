@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// From is where a new model begins to read its inputs. The zero value is the first record
-// of each partition.
+// From is the position at which a new model begins to read its inputs. The zero value is the first
+// record of each partition.
 type From struct {
 	Latest  bool                       // the current end
 	Time    time.Time                  // the first record with this time or a later one; zero: none

@@ -8,18 +8,20 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// GateConfig is the rule that a new snapshot has to pass before scorers serve it: its
-// metric over the last labelled records may exceed that of the snapshot served by a share of
-// it.
+// GateConfig is the rule that a new snapshot has to pass before scorers serve it: its metric over
+// the last labelled records may exceed that of the served snapshot by at most a share of the
+// latter.
 type GateConfig struct {
 	Metric    string  // GateLoss or GateError; empty: every snapshot passes
 	WorseThan float64 // share, at least 0
-	Over      int     // number of last labelled records, at least 1; fewer, if the snapshot served is that new
+	// Over is the number of last labelled records to compare on, at least 1. There are fewer if
+	// they have not come yet since the served snapshot was chosen.
+	Over int
 }
 
-// The metrics of a gate. GateLoss is the logarithmic loss of classes, the
-// squared error of numbers and the pinball loss of quantiles; GateError is the share of wrong
-// classes, and the absolute error of numbers.
+// The metrics of a gate. GateLoss is the logarithmic loss for classes, the pinball loss for
+// quantiles and the squared error for other numbers. GateError is the share of wrong classes, and
+// the absolute error of numbers.
 const (
 	GateLoss  = "loss"
 	GateError = "error"

@@ -25,11 +25,11 @@ type Config struct {
 	Topics  []string // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
-	Renames []decode.Rename // of Decode; they may change from one start to the next
-	Schemas record.Schemas  // of Decode, if records name them; nil: none
+	Renames []decode.Rename // renamed fields of the records; they may change from one start to the next
+	Schemas record.Schemas  // schemas that records refer to; nil: none
 
-	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
-	// keeps what it has.
+	// AutoMixture says that Learner.Mixture was chosen for a new model. An existing model keeps the
+	// one that it has.
 	AutoMixture bool
 
 	// AutoScores says the same of Learner.NormalScores.
@@ -38,10 +38,10 @@ type Config struct {
 	// AutoForest says the same of Learner.Forest and Learner.ForestTrial.
 	AutoForest bool
 
-	Passed record.Passed // what predictions have from their inputs
-	Form   record.Form   // of new predictions; those that are published again have that of the first time
-	Values record.Values // what may be shown of invalid records
-	Traced bool          // report where records come from
+	Passed record.Passed // what predictions copy from their inputs
+	Form   record.Form   // form of new predictions; those that are published again keep their form
+	Values record.Values // how much of invalid records may be shown
+	Traced bool          // report the traces that records have in their headers
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
@@ -60,11 +60,13 @@ type Config struct {
 	Watchdog time.Duration // longest time for one mini-batch; 0: no limit
 	Drain    time.Duration // longest wait for the broker after Run is cancelled; 0: 20 s
 
-	Start *Start // how a new model begins; nil: with the empty state at the first records of its inputs. Verify learns its file again
+	// Start says how a new model begins; nil: with the empty state, at the first records of its
+	// inputs. Verify learns its file again.
+	Start *Start
 
 	Writer   string // version of the program, for information
-	NewModel bool   // begin a model in an empty model log even if there are predictions
-	Upgrade  bool   // continue a model of other arithmetic or decoder versions with those of this program
+	NewModel bool   // begin a model in an empty model log even if the output topics have predictions
+	Upgrade  bool   // continue a model of another arithmetic or decoder version with the versions of this program
 
 	OnChange string // "stop": pause when columns vanish or fields appear, until a RESUME; otherwise continue
 

@@ -14,11 +14,10 @@ import (
 	"github.com/accrete-ml/accrete/learner/divergence"
 )
 
-// ErrOptions means that the configuration describes another model than the one
-// in the log.
+// ErrOptions means that the configured options differ from those of the model in the log.
 var ErrOptions = errors.New("options differ from the model's")
 
-// Options encodes the options of the model, for the model log.
+// Options encodes the options that are fixed for the life of a model, for the model log.
 func (c Config) Options() ([]byte, error) {
 	b, err := record.Options(c.Learner, c.Decode)
 	if err != nil {
@@ -39,14 +38,19 @@ func (c Config) Options() ([]byte, error) {
 	return b, nil
 }
 
-// KeepReading lets an existing model, whose options in the model log are given, read
-// records as it has since it was created. One from before columns had types has numeric
-// columns, and rejects missing values; one from before objects and lists were columns by
-// path rejects these; one from before renamed columns were recognised misses them; one from before inputs were monitored has no monitor, unless another
-// than the default is configured; one without a mixture has none unless one is configured, and
-// one without normal scores, or without a forest, has none. The version of the warm-up, and
-// whether members are discarded, are those of the model. A model with sparse inputs and the default effort keeps it if 256 is configured.
-// It returns the options that c has then.
+// KeepReading changes c so that an existing model reads records as it has since it was created, and
+// returns the encoded options of c after that. have are the options in its model log.
+//
+// A model may be older than an option, or an option may have been chosen for it:
+//
+//   - Created before columns had types: its columns are numeric, and missing values are rejected.
+//   - Created before objects and lists became columns by path: it rejects them.
+//   - Created before renamed columns were recognised: it does not recognise them.
+//   - Created before inputs were monitored: it has no monitor, unless a monitor other than the
+//     default is configured.
+//   - Mixture, normal scores and forest are those of the model, unless they are configured.
+//   - The version of the warm-up, and whether members are discarded, are always those of the model.
+//   - The effort of a model with sparse inputs may stay the default, see learner.Config.KeepEffort.
 func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {
 		return c.Options()
@@ -71,7 +75,8 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	return c.Options()
 }
 
-// keepChoices gives c what was chosen for the model of l, unless something is configured.
+// keepChoices copies to c the choices that were made for the model of l. It leaves mixture, forest
+// and normal scores alone if they are configured.
 func (c *Config) keepChoices(l learner.Config) {
 	if c.AutoMixture {
 		c.Learner.Mixture = l.Mixture

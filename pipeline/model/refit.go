@@ -7,13 +7,13 @@ import (
 	"github.com/accrete-ml/accrete/refit"
 )
 
-// RefitConfig configures when and how accurately the coefficients are solved for again.
-// It does not affect what is learned.
+// RefitConfig configures when the coefficients are solved for again, and how accurately. It does
+// not affect what is learned.
 type RefitConfig struct {
 	Every     time.Duration // interval; 0: never
-	Window    int           // number of records, the last learned ones, to solve on
+	Window    int           // number of records to solve on, those learned last
 	Tolerance float64       // relative duality gap at which to stop
-	Prune     float64       // penalty that removes random features, as a share of the least that removes all; 0: none
+	Prune     float64       // penalty that removes random features, as a share of the smallest one that removes all; 0: none
 	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Start is how a new model begins: with the state that the rows of a file lead to, with
-// that of a snapshot, or with the empty state, and at which records of its inputs.
+// Start describes how a new model begins: with which state, and at which records of its inputs. The
+// state is the one that the rows of a file lead to, that of a snapshot, or the empty state.
 type Start struct {
-	Name   string        // of the file, for people
-	SHA256 snapshot.Hash // of the file; zero: there is no file
+	Name   string        // name of the file, for people
+	SHA256 snapshot.Hash // hash of the file; zero: there is no file
 
 	// Snapshot is a snapshot file, and Rows yields the rows of any other file, as values of
 	// JSON records. At most one of them is set.
@@ -25,7 +25,7 @@ type Start struct {
 // ErrStart means that a model cannot begin as requested.
 var ErrStart = errors.New("the model cannot begin like that")
 
-// Kind returns that of the record in the log.
+// Kind returns the kind of s as the model log records it.
 func (s *Start) Kind() string {
 	switch {
 	case s.Snapshot != nil:
@@ -41,15 +41,15 @@ func (s *Start) Is(have *modellog.Start) bool {
 	return have != nil && have.Is(&modellog.Start{Kind: s.Kind(), SHA256: s.SHA256})
 }
 
-// KeepChoices gives c the mixture, the normal scores and the forest of the snapshot of s, or
-// none, unless they are configured.
+// KeepChoices copies to c the choices in the options of the snapshot of s, such as the mixture, the
+// normal scores and the forest, unless they are configured. Without a snapshot it does nothing.
 func (s *Start) KeepChoices(c *Config) {
 	if s == nil || s.Snapshot == nil {
 		return
 	}
 	file, err := snapshot.Decode(s.Snapshot, 0)
 	if err != nil {
-		return // a start says what is wrong
+		return // the start itself will report the error
 	}
 	if l, err := record.ReadLearner(file.Config); err == nil {
 		c.keepChoices(l)

@@ -1,5 +1,5 @@
-// Package beginning writes the beginning of a model that starts with the rows of a file, with
-// a snapshot, or at given records of its inputs.
+// Package beginning writes the beginning of a model that starts with the rows of a file, with a
+// snapshot, or at given positions of its inputs.
 package beginning
 
 import (
@@ -21,7 +21,8 @@ import (
 // rowsAtOnce is the number of rows of a file that are decided together.
 const rowsAtOnce = 256
 
-// State returns the model that the start s leads to, and the number of rows learned for it.
+// State returns the state that the start s leads to, and the number of rows that were learned for
+// it.
 func State(ctx context.Context, s *model.Start, c model.Config, options []byte) (h *history.History, rows int64, err error) {
 	switch {
 	case s.Snapshot != nil:
@@ -35,7 +36,7 @@ func State(ctx context.Context, s *model.Start, c model.Config, options []byte) 
 		return nil, 0, err
 	}
 	read := c.Decode
-	if read.Late != nil { // rows of files have their labels
+	if read.Late != nil { // rows of files have labels of their own
 		if read, err = read.Effective(); err != nil {
 			return nil, 0, err
 		}
@@ -81,8 +82,7 @@ func State(ctx context.Context, s *model.Start, c model.Config, options []byte) 
 	return h, rows, err
 }
 
-// thaw returns the model of a snapshot file, which must have been learned with the same
-// options of the learner.
+// thaw returns the model in a snapshot file. The learner must have had the same options.
 func thaw(s *model.Start, c model.Config, options []byte) (*history.History, error) {
 	file, err := snapshot.Decode(s.Snapshot, 0)
 	if err != nil {
@@ -120,11 +120,11 @@ func learnerOptions(options []byte) ([]byte, error) {
 	return json.Marshal(parts)
 }
 
-// Write writes the beginning of the model log according to c.Start. If the log has begun
-// like that already, it does nothing.
+// Write writes the beginning of the model log according to c.Start. If the log already has this
+// beginning, it does nothing.
 func Write(ctx context.Context, c model.Config, ins input.Partitions, options []byte) error {
 	s := c.Start
-	j, err := journal.Tolerant(ctx, c) // an interrupted start is incomplete
+	j, err := journal.Tolerant(ctx, c) // after an interrupted start the log is incomplete
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func Write(ctx context.Context, c model.Config, ins input.Partitions, options []
 	return j.Start(ctx, c, options, h, how)
 }
 
-// begun reports whether the log has begun with s. It returns an error if it has begun
-// otherwise.
+// begun reports whether the log already has the complete beginning that s describes. It returns an
+// error if the log has another one.
 func begun(s *model.Start, j *journal.Journal) (bool, error) {
 	f := j.Log.Fold
 	if f.Claim().Epoch == 0 || !f.Seeded() {
@@ -169,7 +169,7 @@ func begun(s *model.Start, j *journal.Journal) (bool, error) {
 	return false, fmt.Errorf("%w: %q began with the first records of its inputs: remove --from and --from-offsets, or start a new model under another name", model.ErrStart, j.Topic)
 }
 
-// positions returns the position of each input.
+// positions returns the position of each input at which a model that begins with f reads first.
 func positions(ctx context.Context, f model.From, c model.Config, ins input.Partitions) (at []snapshot.Position, err error) {
 	for topic, offsets := range f.Offsets {
 		for p := range offsets {

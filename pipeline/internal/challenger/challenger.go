@@ -1,5 +1,5 @@
-// Package challenger solves again for the coefficients of a model, on the records that it
-// learned last. The result is a challenger of the model.
+// Package challenger solves for the coefficients of a model again, on the records that it learned
+// last. The result is a challenger of the model.
 package challenger
 
 import (
@@ -25,13 +25,13 @@ import (
 type Challenger struct {
 	Snapshot *snapshot.Snapshot
 	Refit    modellog.Refit
-	Read     time.Duration // to find and decode the records
+	Read     time.Duration // time to find and decode the records
 }
 
-// Solve solves for the coefficients of the serving model of s, on the last records
-// learned up to s, of which the model has not learned the last pending ones yet. It reads
-// them again from the input topics, by the model log. The result is a function of these
-// records, of s and of c only.
+// Solve solves for the coefficients of the serving model of s, on the last records up to s, which
+// it reads again from the input topics by the model log. pending is the number of the last of these
+// records that the model has not learned yet. The result is a function of these records, of s and
+// of c only.
 func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, pending int) (*Challenger, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
@@ -89,9 +89,9 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 }
 
-// Again computes the challenger m again from a history that has reached its seq, and
-// returns its state hash. It returns false if the input that m was computed from, or
-// the decisions on it, are gone.
+// Again computes the challenger m again from a history that has reached its seq, and returns the
+// state hash. It returns false if the input that m was computed from is gone, or if the log no
+// longer has the decisions on it.
 func Again(ctx context.Context, c model.Config, h *history.History, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
 	s, err := h.FreezeServing(0)
 	if err != nil {

@@ -31,9 +31,9 @@ var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently 
 // ErrTables means that rows cannot be read again because the rows of tables have changed.
 var ErrTables = errors.New("a refit reads records again, and the rows of input.tables have changed since")
 
-// Rows returns the last n labelled records up to s, as rows, and the seq of the BATCH that
-// has the first of them. It returns fewer if the log or the input has no more. With keyed,
-// the rows have the keys of the records.
+// Rows returns the last n labelled records up to s, as rows, and the seq of the BATCH that has the
+// first of them. It returns fewer if the log or the input does not have as many. If keyed is true,
+// the rows have the keys of their records.
 func Rows(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, n int, keyed bool) (*learner.Batch, int64, error) {
 	batches, err := Decisions(c).Before(ctx, s.Seq, s.Chain, n)
 	if err != nil {
@@ -45,13 +45,13 @@ func Rows(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot
 		if !errors.As(err, &gap) {
 			return rows, from, err
 		}
-		batches = batches[read+1:] // after what retention has deleted
+		batches = batches[read+1:] // continue after the BATCH whose records retention has deleted
 	}
 	return nil, 0, errNoRows
 }
 
-// rowsOf returns the last n labelled rows of the batches. With an error, read is the
-// number of batches read before it.
+// rowsOf returns the last n labelled rows of the batches, and the seq of the BATCH that has the
+// first of them. If it returns an error, read is the number of batches that were read before.
 func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int, keyed bool) (rows *learner.Batch, from int64, read int, err error) {
 	var schema decode.Schema
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {

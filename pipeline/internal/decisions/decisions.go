@@ -1,5 +1,5 @@
-// Package decisions reads the decisions of a model log backwards from its end, without
-// folding it: what a refit needs, which reaches back a few BATCHes only.
+// Package decisions reads the decisions of a model log backwards from its end, without folding the
+// log. A refit needs this, and it reaches back only a few BATCHes.
 package decisions
 
 import (
@@ -38,9 +38,9 @@ func Seq(r modellog.Record) (int64, bool) {
 	return 0, false
 }
 
-// Before returns the BATCHes up to seq, the oldest first, that have the last n
-// learned records. It reads the model log backwards from its end. It finds the records
-// that are valid by their chain, in which each BATCH or GAP includes its predecessor.
+// Before returns the BATCHes up to seq, the oldest first, that have the last n learned records. It
+// reads the model log backwards from its end. The chain shows which records are valid, because the
+// chain of each decision includes its predecessor.
 func (l *Log) Before(ctx context.Context, seq int64, chain snapshot.Hash, n int) ([]*modellog.Batch, error) {
 	first, end, err := input.Offsets(ctx, l.Client, l.Topic, l.Report)
 	if err != nil {
@@ -62,10 +62,9 @@ func (l *Log) Before(ctx context.Context, seq int64, chain snapshot.Hash, n int)
 	}
 }
 
-// Follow walks back along the chain from seq until it has n learned records or a
-// link is missing, and passes over what was rolled back. It ends at an ADOPT, before
-// which the records are in another topic, and at an UPGRADE. It returns the BATCHes on
-// the way, the newest first.
+// Follow walks back along the chain from seq until it has n learned records or a link is missing.
+// It skips decisions that were rolled back. It ends at an ADOPT, because the records before it are
+// in another topic, and at an UPGRADE. It returns the BATCHes on the way, the newest first.
 func Follow(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash, n int) (batches []*modellog.Batch, rows int) {
 	for seq > 0 && rows < n {
 		r, before := decided(found, seq, chain)
@@ -101,10 +100,10 @@ func decided(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash) 
 	return nil, snapshot.Hash{}
 }
 
-// chainsBefore returns the chains from which that of r may follow. The seq before that
-// of a ROLLBACK may be any lower one.
+// chainsBefore returns the chains that may precede r, whose seq is given. The seq before a ROLLBACK
+// may be any lower one.
 func chainsBefore(found map[int64][]modellog.Record, r modellog.Record, seq int64) []snapshot.Hash {
-	before := []snapshot.Hash{{}} // of the first decision
+	before := []snapshot.Hash{{}} // chain before the first decision
 	add := func(seq int64) {
 		for _, r := range found[seq] {
 			before = append(before, chainOf(r))

@@ -24,8 +24,8 @@ type Committer struct {
 	reached []snapshot.Position
 }
 
-// New returns a Committer. failed is called when commits begin to fail, which
-// changes nothing for the learner.
+// New returns a Committer. It calls failed when commits begin to fail; failures do not affect the
+// learner.
 func New(client *ingest.Client, group string, failed func(error)) *Committer {
 	return &Committer{client: client, group: group, failed: failed}
 }
@@ -37,8 +37,8 @@ func (c *Committer) Reached(seq int64, positions []snapshot.Position) {
 	c.seq, c.reached = seq, append(c.reached[:0], positions...)
 }
 
-// Run commits what has been reached and published, every interval and once more
-// when ctx ends. published returns once the BATCH seq is published.
+// Run commits the positions that have been reached, once their BATCH is published: every interval,
+// and once more when ctx ends. published returns once the BATCH seq is published.
 func (c *Committer) Run(ctx context.Context, interval time.Duration, published func(context.Context, int64) error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -15,14 +15,14 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
-// Heart writes the heartbeats of this process until end is called. A nil heart, of a
-// learner without heartbeats, does nothing.
+// Heart writes the heartbeats of this process until End is called. A nil Heart belongs to a learner
+// without heartbeats, and does nothing.
 type Heart struct {
 	client *ingest.Client
 	topic  string
 	every  time.Duration
 	report func(event.Event)
-	out    *ingest.Producer // owned by run, and by end once run has returned
+	out    *ingest.Producer // owned by run, and by End once run has returned
 
 	mu      sync.Mutex
 	now     Beat
@@ -30,13 +30,12 @@ type Heart struct {
 	misses  int  // heartbeats that failed or were late
 
 	changed chan struct{} // holds a token if now has to be written at once
-	quit    chan struct{} // closed by end
+	quit    chan struct{} // closed by End
 	done    chan struct{}
 }
 
-// Start writes a first heartbeat and starts a goroutine that writes the others.
-// The goroutine outlives ctx, because a learner that drains is still alive. Stop it
-// with end.
+// Start writes a first heartbeat and starts a goroutine that writes the others. The goroutine
+// outlives ctx, because a learner that drains is still alive. End stops it.
 func Start(ctx context.Context, c *ingest.Client, model, host string, every time.Duration, report func(event.Event)) (*Heart, error) {
 	topic := Topic(model)
 	if err := c.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
@@ -78,7 +77,7 @@ func (h *Heart) run(ctx context.Context) {
 	}
 }
 
-// Beat makes one attempt to write a heartbeat.
+// beat makes one attempt to write a heartbeat.
 func (h *Heart) beat(ctx context.Context) error {
 	const patience = time.Second // the next heartbeat replaces this one
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -130,8 +129,8 @@ func (h *Heart) Own(epoch int64, claimed bool) {
 	}
 }
 
-// End stops the heartbeats and writes a last one, which says whether this process was
-// fenced or has left, so that a standby need not wait for a timeout.
+// End stops the heartbeats and writes a last one. It says whether this process was fenced or has
+// left, so that a standby need not wait for a timeout.
 func (h *Heart) End(fenced bool) {
 	if h == nil {
 		return
@@ -149,8 +148,8 @@ func (h *Heart) End(fenced bool) {
 	h.beat(context.Background()) // if it fails, a standby waits as long as after a crash
 }
 
-// recentBeats is the number of records that fencings reads: about one minute of the
-// heartbeats of five learners.
+// recentBeats is the number of records that Fencings reads: about one minute of the heartbeats of
+// five learners.
 const recentBeats = 7 * 60 * 5
 
 // Fencings returns the number of learners that were fenced in the last minute.

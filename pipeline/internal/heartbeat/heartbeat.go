@@ -1,5 +1,5 @@
-// Package heartbeat tells the learners of a model which of them are alive, and a
-// standby when to take over.
+// Package heartbeat shows the learners of a model which of them are alive, and a standby when to
+// take over.
 package heartbeat
 
 import "time"
@@ -35,6 +35,6 @@ type Beat struct {
 	Role    role   `json:"role"`
 	Process string `json:"process"`         // random id, drawn when the process starts
 	Host    string `json:"host"`            // host name and process id, for information
-	Epoch   int64  `json:"epoch,omitempty"` // of an owner's claim, or of the one that it is about to make
+	Epoch   int64  `json:"epoch,omitempty"` // epoch of the claim that an owner has, or is about to make
 	Joined  int64  `json:"joined"`          // offset of the first heartbeat of this process; -1 in that one
 }

@@ -15,7 +15,7 @@ type Seen struct {
 	Beat   Beat
 }
 
-// Listen passes on the records of the heartbeats topic, from an offset on.
+// Listen sends the records of the heartbeats topic, from the offset next on, to a channel.
 func (h *Heart) Listen(ctx context.Context, next int64, to chan<- Seen) error {
 	f := h.client.Fetcher(h.topic, 0)
 	for {
@@ -26,7 +26,7 @@ func (h *Heart) Listen(ctx context.Context, next int64, to chan<- Seen) error {
 		case errors.As(err, &gap):
 			next = gap.LogStart
 			continue
-		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // it was deleted; the heart creates it again
+		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // the topic was deleted; the Heart creates it again
 			next = 0
 			if err := new(ingest.Backoff).Pause(ctx, err); err != nil {
 				return err

@@ -1,15 +1,14 @@
 package heartbeat
 
-// Roster decides when a standby takes over. It uses no clock. Its input is the
-// heartbeats topic, in order of offsets, and it measures time by the standby's own
-// heartbeats in that topic. So an unavailable broker does not look like a dead owner,
-// because the standby's own heartbeats do not arrive either. Nor does the owner seem
-// silent to a standby that was paused.
+// Roster decides when a standby takes over. It uses no clock. Its input is the heartbeats topic, in
+// the order of offsets, and it measures time by the standby's own heartbeats in that topic. An
+// unavailable broker therefore does not look like a dead owner, because the standby's own
+// heartbeats do not arrive either. Nor does the owner seem silent to a standby that was paused.
 type Roster struct {
 	self    string
 	Joined  int64 // offset of this standby's first heartbeat
 	silence int   // own heartbeats since the last one of the owner
-	patient bool  // own heartbeats were interrupted, and the owner was not heard since
+	patient bool  // own heartbeats were interrupted, and the owner has not been heard since
 	Left    int64 // newest epoch of an owner that has left
 
 	others map[string]*peer // the other standbys
@@ -36,15 +35,15 @@ const (
 	patientBeats = 20
 )
 
-// See processes the record at offset of the heartbeats topic. epoch is that of the
-// current claim.
+// See processes the record at an offset of the heartbeats topic. epoch is the epoch of the current
+// claim.
 func (r *Roster) See(offset int64, b Beat, epoch int64) {
 	switch {
 	case b.Process == r.self:
 		r.tick()
 	case b.Role == Owner:
 		delete(r.others, b.Process)
-		if b.Epoch >= epoch { // otherwise it has lost its claim without knowing it
+		if b.Epoch >= epoch { // otherwise that owner has lost its claim without knowing it
 			r.OwnerAlive()
 		}
 	case b.Role == Standby:

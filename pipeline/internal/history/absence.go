@@ -16,14 +16,16 @@ const absentRows = 1000
 // absence finds the columns that have vanished from the records, and those that are back.
 type absence struct {
 	rows  int64
-	began int64   // rows when the count began
-	last  []int64 // record with the last value of each column
+	began int64   // value of rows when the count began
+	last  []int64 // number of the row with the last value of each column
 	gone  []bool
 	n     int // columns that are gone
 
-	lacked []float64 // how often each column had no value in the last absentRows records, or fewer since
-	since  int64     // number of these records
-	whole  []float64 // lacked when it was last complete; nil once it was reported
+	// lacked counts, for each column, the records without a value since the last absentRows records
+	// were complete.
+	lacked []float64
+	since  int64     // number of records in lacked
+	whole  []float64 // lacked for the last absentRows records; nil once it was reported
 }
 
 // add adds a row. It reports whether a column that was gone is back.
@@ -46,8 +48,8 @@ func (a *absence) add(x []float64) (back bool) {
 	return back
 }
 
-// size begins to count for n columns, as if all had a value in this record. Where columns
-// were adopted, the count of the others goes on.
+// size begins the count for n columns, as if all of them had a value in this record. If columns
+// were adopted, the count for the earlier columns continues.
 func (a *absence) size(n int) {
 	if len(a.last) > 0 && n > len(a.last) {
 		for a.whole = nil; len(a.last) < n; {
@@ -62,8 +64,8 @@ func (a *absence) size(n int) {
 	a.began = a.rows
 }
 
-// resume sets which columns are gone, and returns their number. Those of them that had no
-// value since the count began have had none for long.
+// resume sets which columns are gone, and returns their number. If such a column has had no value
+// since the count began, it counts as missing for absentRows records already.
 func (a *absence) resume(s *decode.Schema, gone []string) int {
 	if len(a.last) != len(s.Columns) {
 		a.size(len(s.Columns))
@@ -80,8 +82,8 @@ func (a *absence) resume(s *decode.Schema, gone []string) int {
 	return a.n
 }
 
-// changes returns the fields that have vanished and those that are back since it was called
-// last, and nil if there are none.
+// changes returns the fields that have vanished, and those that are back, since its last call. It
+// returns nil if there are none.
 func (a *absence) changes(s *decode.Schema) *event.Columns {
 	var c event.Columns
 	if len(s.Columns) != len(a.last) {
@@ -91,7 +93,7 @@ func (a *absence) changes(s *decode.Schema) *event.Columns {
 		is := a.rows-a.last[f.At] >= absentRows && !f.Pair
 		switch {
 		case is && !a.gone[f.At] && len(c.Gone) == modellog.MaxNames, !is && a.gone[f.At] && len(c.Back) == modellog.MaxNames:
-			continue // with the next BATCH that looks
+			continue // reported with a later BATCH
 		case is && !a.gone[f.At]:
 			c.Gone, a.n = append(c.Gone, f.Name), a.n+1
 		case !is && a.gone[f.At]:
@@ -105,9 +107,9 @@ func (a *absence) changes(s *decode.Schema) *event.Columns {
 	return &c
 }
 
-// shares returns the columns that lacked a value most often in absentRows records, those
-// first that did most often and at most event.MaxShares of them; nil if it has returned them
-// already.
+// shares returns the columns that most often lacked a value in the last absentRows records, in
+// descending order and at most event.MaxShares of them. It returns nil if it has returned these
+// shares already.
 func (a *absence) shares(s *decode.Schema) (all []event.MissingShare) {
 	if a.whole == nil || len(s.Columns) != len(a.whole) {
 		return nil

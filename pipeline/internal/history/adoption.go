@@ -9,15 +9,15 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// Where fields become columns, the model goes on without them: they have no weight, and what
-// it has learned stays. Beside it, a second Learner begins with all columns, on the same rows.
-// It predicts in the place of the first as soon as its losses are less. Both follow from the
-// records alone, whichever way they were cut into BATCHes.
+// If fields become columns, the model continues without them, and keeps what it has learned. A
+// trial begins beside it: a second Learner with all columns, which learns the same rows. As soon as
+// its losses are less, it replaces the model. All of this follows from the records alone, however
+// they were divided into BATCHes.
 
-// adoption is fields that became columns.
+// adoption describes fields that became columns.
 type adoption struct {
-	row       int // of the BATCH, the first with the columns
-	was, now  int // number of columns
+	row       int // first row of the BATCH with the columns
+	was, now  int // number of columns before and after
 	names     []string
 	renames   [][2]int // see decode.Decoder.Adopted
 	topic     string
@@ -26,16 +26,17 @@ type adoption struct {
 }
 
 const (
-	// firstTrial is the number of rows after which the two Learners are compared first, and
-	// again at every doubling, on the rows since the comparison before. The first one includes
-	// the warm-up of the second Learner, 1,000 rows, and about as many after it.
+	// firstTrial is the number of rows after which the two Learners are compared for the first
+	// time. They are compared again at every doubling, each time on the rows since the comparison
+	// before. The first comparison includes the warm-up of the trial, 1,000 rows, and about as many
+	// rows after it.
 	firstTrial = 2048
 
-	// lastTrial is the number of rows after which the model stays as it is.
+	// lastTrial is the number of rows after which the trial ends and the model stays as it is.
 	lastTrial = 1 << 20
 
-	// surely is the number of standard errors by which the losses have to be less: by chance,
-	// that happens to one comparison in 44.
+	// surely is the number of standard errors by which the losses have to be less. By chance, this
+	// happens in one comparison of 44.
 	surely = 2
 )
 
@@ -43,29 +44,31 @@ const (
 type trial struct {
 	learner *learner.Learner
 	columns int
-	rows    int64 // labelled rows that it has learned
-	paired        // it with the model, on the rows since the last comparison
+	rows    int64 // labelled rows that the trial has learned
+	paired        // compares the trial with the model, on the rows since the last comparison
 
 	renames []rename
 }
 
-// adopted is what a History has of columns that were adopted.
+// adopted is the state of a History about adopted columns.
 type adopted struct {
 	config learner.Config
 
-	columns int // of the model; 0 before its first row, and if it has all
+	columns int // columns of the model; 0 before its first row, and if it has all
 	trial   *trial
-	aliases []alias          // of the model
-	former  learner.Progress // steps, rows and alarms of the models before, less those of Learner while it was a trial
-	news    *event.Succeeded // of the last BATCH; nil for nothing
-	renamed []schema.Alias   // likewise
+	aliases []alias // aliases of the model
+	// former has the steps, rows and alarms of the models before, less those that Learner had while
+	// it was a trial.
+	former  learner.Progress
+	news    *event.Succeeded // change with the last BATCH; nil: none
+	renamed []schema.Alias   // aliases new with the last BATCH; nil: none
 }
 
 func (d *Decided) adopts(it Item, was int, names []string, renames [][2]int) {
 	d.adoptions = append(d.adoptions, adoption{row: d.Batch.Len(), was: was, now: was + len(names), names: names, renames: renames, topic: it.in.Topic, partition: it.in.Partition, from: it.Record.Offset + 1})
 }
 
-// report has the report of the BATCH name the columns that were adopted.
+// report adds the adopted columns to what the BATCH reports.
 func (d *Decided) report(missing int) {
 	for _, a := range d.adoptions {
 		if d.Columns == nil {
@@ -75,10 +78,10 @@ func (d *Decided) report(missing int) {
 	}
 }
 
-// view is rows of a BATCH as a model with fewer columns sees them.
+// view shows the rows of a BATCH as a model with fewer columns sees them.
 type view struct {
 	of, first *learner.Batch
-	filled    int // aliases
+	filled    int // number of aliases applied to first
 }
 
 func (v *view) rows(columns int, aliases []alias, from, to int) *learner.Batch {
@@ -94,7 +97,7 @@ func (v *view) rows(columns int, aliases []alias, from, to int) *learner.Batch {
 	return v.first.Slice(from, to)
 }
 
-// adopt begins a trial where an adoption says so.
+// adopt begins a trial if columns are adopted at this row of b.
 func (h *History) adopt(b *Decided, row int) {
 	for _, a := range b.adoptions {
 		if a.row != row {
@@ -105,13 +108,14 @@ func (h *History) adopt(b *Decided, row int) {
 		}
 		l, err := learner.New(h.adopted.config)
 		if err != nil {
-			panic(err) // it is the configuration of h.Learner
+			panic(err) // h.Learner has the same configuration
 		}
 		h.adopted.trial = &trial{learner: l, columns: a.now, renames: h.maybeRenamed(a.renames)}
 	}
 }
 
-// width returns the number of columns that the model sees of a BATCH from a row on.
+// width returns the number of columns that the model sees in the rows of a BATCH from the given one
+// on.
 func (h *History) width(b *Decided, row int) int {
 	if h.adopted.columns != 0 {
 		return h.adopted.columns
@@ -124,7 +128,8 @@ func (h *History) width(b *Decided, row int) int {
 	return b.Batch.Dim()
 }
 
-// until returns the row before which the models of b stay the same from a row on.
+// until returns the end of the next pass over b, which begins at row from: the next row at which
+// columns are adopted or models are compared, or the end of b.
 func (h *History) until(b *Decided, from int) int {
 	to := b.Batch.Len()
 	for _, a := range b.adoptions {
@@ -150,7 +155,7 @@ func (h *History) until(b *Decided, from int) int {
 	return to
 }
 
-// left returns the number of rows until the next comparison.
+// left returns the number of labelled rows until the next comparison.
 func (t *trial) left() int64 {
 	at := int64(firstTrial)
 	for at <= t.rows {
@@ -162,8 +167,8 @@ func (t *trial) left() int64 {
 	return at - t.rows
 }
 
-// losses returns the losses of the rows of a pass, NaN for none; nil if nothing is compared
-// with them.
+// losses returns the losses of the rows of a pass, NaN for rows without one. It returns nil if
+// there is no trial to compare with.
 func (h *History) losses(pass *learner.PredictedBatch) []float64 {
 	if h.adopted.trial == nil {
 		return nil
@@ -178,8 +183,8 @@ func (h *History) losses(pass *learner.PredictedBatch) []float64 {
 	return out
 }
 
-// try has the trial learn the rows of b that the model has predicted with the given losses. It
-// reports whether the trial predicts from now on.
+// try makes the trial learn the rows of b that the model has predicted with the given losses, and
+// compares the two if it is time. It reports whether the trial has replaced the model.
 func (h *History) try(b *Decided, v *view, from int, losses []float64) bool {
 	t := h.adopted.trial
 	for at, to := from, from+len(losses); at < to; {
@@ -210,8 +215,9 @@ func (h *History) try(b *Decided, v *view, from int, losses []float64) bool {
 	return better
 }
 
-// succeed has the trial predict in the place of the model, whose progress is given. The counts
-// continue those of the model: what the trial has counted before is subtracted, and may be more.
+// succeed replaces the model, whose progress is p, with the trial. The counts continue from those
+// of the model: the counts that the trial already has are subtracted from them, so that a
+// difference may be negative.
 func (h *History) succeed(b *Decided, p learner.Progress) {
 	t, f := h.adopted.trial, &h.adopted.former
 	own := t.learner.Progress()
@@ -224,11 +230,10 @@ func (h *History) succeed(b *Decided, p learner.Progress) {
 	h.Learner, h.adopted.trial, h.adopted.columns, h.adopted.aliases = t.learner, nil, t.columns, nil
 }
 
-// Succeeded returns what has changed with the last BATCH about which model predicts; nil if
-// nothing has.
+// Succeeded reports the replacement of the model with the last BATCH; nil if there was none.
 func (h *History) Succeeded() *event.Succeeded { return h.adopted.news }
 
-// Trial returns the columns that were adopted and that the model does not have yet.
+// Trial returns the adopted columns that the model does not have yet.
 func (h *History) Trial() []string {
 	if h.adopted.trial == nil {
 		return nil
@@ -236,7 +241,7 @@ func (h *History) Trial() []string {
 	return h.Schema.Columns[h.adopted.columns:]
 }
 
-// Progress returns the progressive validation of the predictions that were made.
+// Progress returns the progressive validation over all models of the history.
 func (h *History) Progress() learner.Progress {
 	p, f := h.Learner.Progress(), &h.adopted.former
 	p.Examples += f.Examples
@@ -249,7 +254,7 @@ func (h *History) Progress() learner.Progress {
 // served returns the schema of the model.
 func (h *History) served() *decode.Schema { return h.servedOf(h.Schema) }
 
-// servedOf returns the part of the schema of records that is that of the model.
+// servedOf returns the schema of the model, which is part of the schema s of the records.
 func (h *History) servedOf(s *decode.Schema) *decode.Schema {
 	if h.adopted.columns == 0 {
 		return s

@@ -10,16 +10,19 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// adoptedPrefix begins the names of the arrays of adopted columns in a snapshot: the head, the
-// sums of the comparison, the names of the arrays of the trial, and these, by their index.
+// adoptedPrefix begins the names of the arrays of adopted columns in a snapshot. They are the head,
+// the sums of the comparison, a list with the names of the arrays of the trial, and these arrays,
+// named by their index.
 const adoptedPrefix = "adopted."
 
 const (
-	adoptedHead = 8 // columns, rows, steps and both kinds of alarms of former, columns, rows and serving arrays of the trial
+	// adoptedHead is the length of the head: columns of the model; rows, steps and both kinds of
+	// alarms of former; columns, rows and number of serving arrays of the trial.
+	adoptedHead = 8
 	adoptedSums = 4
 )
 
-// state returns what a snapshot has of adopted columns; nil if none were.
+// state returns the arrays of adopted columns for a snapshot; nil if none were adopted.
 func (a *adopted) state() []learner.Array {
 	if a.columns == 0 {
 		return nil
@@ -37,7 +40,7 @@ func (a *adopted) state() []learner.Array {
 			arrays = append(arrays, array)
 		}
 	}
-	list, _ := json.Marshal(names) // strings
+	list, _ := json.Marshal(names) // no error occurs for strings
 	return slices.Concat([]learner.Array{
 		{Name: adoptedPrefix + "head", Shape: [2]int{1, adoptedHead}, Data: head},
 		{Name: adoptedPrefix + "sums", Shape: [2]int{1, adoptedSums}, Data: sums},
@@ -45,7 +48,7 @@ func (a *adopted) state() []learner.Array {
 	}, a.renamesState(), arrays)
 }
 
-// splitAdopted takes the arrays of adopted columns from all, of which they are the last.
+// splitAdopted separates the arrays of adopted columns from all arrays. They are the last ones.
 func splitAdopted(all []learner.Array) (rest, own []learner.Array) {
 	for i, a := range all {
 		if strings.HasPrefix(a.Name, adoptedPrefix) {
@@ -55,8 +58,8 @@ func splitAdopted(all []learner.Array) (rest, own []learner.Array) {
 	return all, nil
 }
 
-// thawAdopted restores what state has saved. The schema of h is that of its model before, and
-// that of the records after it.
+// thawAdopted restores what state has saved. Before the call, the schema of h is that of the model;
+// after it, that of the records.
 func (h *History) thawAdopted(c learner.Config, own []learner.Array) error {
 	a := &h.adopted
 	a.config = c

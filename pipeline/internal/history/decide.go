@@ -23,21 +23,21 @@ import (
 // so that a replay gives the same BATCH.
 type Decided struct {
 	Ranges       []modellog.Range
-	fingerprints []uint64 // of each range, the digest of its last record; 0 without records
+	fingerprints []uint64 // digest of the last record of each range; 0 without records
 	Items        []Item
 	Batch        learner.Batch
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
-	Columns      *event.Columns       // what has changed of the columns; nil for nothing
+	Columns      *event.Columns       // changes of the columns; nil if there are none
 	Missing      []event.MissingShare // see event.Learned
-	Schemas      []modellog.Schema    // that the BATCH is the first to need
-	Tables       []table.Changes      // that apply before the records
-	WithoutRow   []int64              // records that have no row in each table
-	Renames      []modellog.Rename    // that are declared
-	Form         record.Form          // of the predictions
+	Schemas      []modellog.Schema    // schemas that the BATCH is the first to need
+	Tables       []table.Changes      // changes that apply before the records
+	WithoutRow   []int64              // number of records without a row, for each table
+	Renames      []modellog.Rename    // declared renames
+	Form         record.Form          // form of the predictions
 	values       record.Values
 	redact       *record.Redaction
-	timeout      learner.Label // of rows without one, if labels come late
+	timeout      learner.Label // label for a missing one, if labels come late
 	adoptions    []adoption
 }
 
@@ -53,11 +53,11 @@ func (d *Decided) Output() *modellog.Output {
 type Item struct {
 	in     *input.Partition
 	Record *ingest.Record
-	key    []byte // of its prediction
+	key    []byte // key of its prediction
 	Err    error  // why it goes to quarantine; nil if it is the next row of the batch
 
-	late      *record.Late // what joins it with others; nil without late labels
-	event     *join.Event  // of a row that waits for its label, or has waited
+	late      *record.Late // what joins the record with others; nil unless labels come late
+	event     *join.Event  // the event of a row that waits for its label, or has waited
 	predicted bool         // the row was predicted earlier, and nothing is published for it
 }
 
@@ -65,21 +65,21 @@ type Item struct {
 // the state of the decoder, so the order matters.
 type Decider struct {
 	Values record.Values     // what errors and samples may show of a record
-	Redact *record.Redaction // likewise
-	Form   record.Form       // of the predictions of a new BATCH
+	Redact *record.Redaction // what errors and samples must not show
+	Form   record.Form       // form of the predictions of a new BATCH
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
 	absence absence
-	fetched []modellog.Schema // since the last BATCH
-	tables  *table.Tables     // nil without
-	changed []table.Changes   // of them, since the last BATCH
-	timeout learner.Label     // of rows without one, if labels come late
-	renames []modellog.Rename // that are declared; replaced, never modified
+	fetched []modellog.Schema // schemas fetched since the last BATCH
+	tables  *table.Tables     // nil without tables
+	changed []table.Changes   // changes of tables since the last BATCH
+	timeout learner.Label     // label for a missing one, if labels come late
+	renames []modellog.Rename // declared renames; replaced, never modified
 }
 
-// NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
-// names the field that has them.
+// NewDecider returns a Decider that continues from the schema s. Its rows have keys if keyed is
+// true, or if c names the field that has them.
 func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error) {
 	d, err := decode.New(c, *s)
 	if err != nil {
@@ -97,7 +97,8 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 // mostFetched bounds the schemas in a record of the model log.
 const mostFetched = 768 << 10
 
-// Fetch has the next call of Decide know the schemas that the records need.
+// Fetch fetches the schemas that the records need and the decoder does not know yet, for the next
+// call of Decide.
 func (d *Decider) Fetch(ctx context.Context, spans []input.Span, from record.Schemas, report func(error)) error {
 	size := 0
 	for _, sp := range spans {
@@ -116,7 +117,7 @@ func (d *Decider) Fetch(ctx context.Context, spans []input.Span, from record.Sch
 	return nil
 }
 
-// know has Decide know the schemas of a BATCH in the model log.
+// know makes the schemas of a BATCH in the model log known to Decide.
 func (d *Decider) know(all []modellog.Schema) {
 	for _, s := range all {
 		d.decoder.Learn(decode.Writer(s))
@@ -198,9 +199,9 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	return b
 }
 
-// Resume has the next BATCHes report the changes since those that are in the model log.
-// Columns that are gone there stay gone until they have a value. It returns the number of
-// them.
+// Resume continues from the absent columns in the model log: the next BATCHes report only changes
+// since then. Columns that are gone in the log stay gone until they have a value. Resume returns
+// their number.
 func (d *Decider) Resume(was modellog.AbsentColumns) int {
 	d.decoder.KnowFields(was.New)
 	return d.absence.resume(d.decoder.Schema(), was.Gone)
@@ -229,7 +230,7 @@ func (d *Decided) Journaled() *modellog.Columns {
 	return out
 }
 
-// Traces returns where the first records that say so come from.
+// Traces returns the traces of the first records that have one.
 func (d *Decided) Traces() (all []record.Trace) {
 	for _, it := range d.Items {
 		all = record.AddTrace(all, it.in.Topic, it.Record)
@@ -240,7 +241,7 @@ func (d *Decided) Traces() (all []record.Trace) {
 // sampleBytes bounds event.Bad.Sample.
 const sampleBytes = 256
 
-// Bad returns what goes to quarantine, by partition.
+// Bad describes the records that go to quarantine, by partition.
 func (d *Decided) Bad() (all []event.Bad) {
 	for _, it := range d.Items {
 		if it.Err == nil {

@@ -4,13 +4,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Expected estimates the error over the recent predictions, most of which may have no label
-// yet, by the error that the predictions themselves expect: 1 minus the probability of the
-// class that was decided for, or the variance of a number. What they expect of the rows that
-// do have labels is compared with the error there, as in the difference of confidences
-// (Guillory et al., Predicting with confidence on unseen distributions, 2021).
+// Expected estimates the error over the recent predictions, most of which may have no label yet. It
+// uses the error that the predictions themselves expect: 1 minus the probability of the class that
+// was decided on, or the variance of a number. For the rows that do have labels, this expectation
+// is compared with their error, as in the difference of confidences (Guillory et al., Predicting
+// with confidence on unseen distributions, 2021).
 type Expected struct {
-	asked, graded, errors recently // errors of classes alone
+	asked, graded, errors recently // errors are of classes only
 }
 
 // memory is the number of predictions after which the weight of one has fallen to 1/e. An
@@ -25,14 +25,15 @@ func (r *recently) add(v float64) {
 	r.mean += (v - r.mean) / r.n
 }
 
-// ask adds the prediction for row i, which no label is known of yet.
+// ask adds the prediction for row i, whose label is not known yet.
 func (e *Expected) ask(p *learner.Predictions, i, decided int) {
 	if v, ok := expected(p, i, decided); ok {
 		e.asked.add(v)
 	}
 }
 
-// grade adds a prediction whose label has come. wrong is for a class.
+// grade adds a prediction whose label has come. For a class, wrong says whether the prediction was
+// wrong.
 func (e *Expected) grade(p *learner.Predictions, i, decided int, wrong bool) {
 	v, ok := expected(p, i, decided)
 	if !ok {
@@ -48,7 +49,7 @@ func (e *Expected) grade(p *learner.Predictions, i, decided int, wrong bool) {
 	}
 }
 
-// expected returns the error that a prediction expects; false if it says nothing about it.
+// expected returns the error that a prediction expects; false if the prediction does not say.
 func expected(p *learner.Predictions, i, decided int) (float64, bool) {
 	switch u := p.Uncertainty(i); {
 	case p.Size == 0:
@@ -65,8 +66,8 @@ func expected(p *learner.Predictions, i, decided int) (float64, bool) {
 	return 0, false
 }
 
-// Error returns the estimate, given the progressive error over the recent labels; nil before
-// there is one.
+// Error returns the estimate, given the progressive error over the recent labels. It returns nil
+// until there is one.
 func (e *Expected) Error(task learner.Task, progressive float64) *float64 {
 	if e.asked.n == 0 || e.graded.n == 0 {
 		return nil

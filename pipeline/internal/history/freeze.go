@@ -24,7 +24,7 @@ func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
 	return h.copied(epoch, state)
 }
 
-// FreezeServing copies only what predicting needs, which is small.
+// FreezeServing copies only the part that predictions need, which is small.
 func (h *History) FreezeServing(epoch int64) (*snapshot.Snapshot, error) {
 	return h.copied(epoch, learner.State{Serving: h.Learner.Serving()})
 }
@@ -45,7 +45,7 @@ func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, 
 	}, nil
 }
 
-// Thaw restores the history that freeze has copied.
+// Thaw restores the history that Freeze has copied.
 func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 	state := s.State
 	var late []learner.Array

@@ -1,5 +1,5 @@
-// Package history is the part of a learner that a replay has to reproduce, bit for
-// bit: which row each record becomes, what is predicted for it and what is learned.
+// Package history is the part of a learner that a replay has to reproduce, bit for bit: which row
+// each record becomes, what is predicted for it, and what is learned from it.
 package history
 
 import (
@@ -19,49 +19,52 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// History is a model together with the state that its BATCHes, learned in order,
-// have led to. Learning, replay and verification all use the method learn and so
-// reach the same state, bit for bit.
+// History is a model together with the state that its BATCHes, learned in order, have led to.
+// Learning, replay and verification all use the method Learn and so reach the same state, bit for
+// bit.
 type History struct {
 	name    string
 	options []byte // configuration in the model log
 	Learner *learner.Learner
 	Schema  *decode.Schema
 
-	Seq       int64
-	Chain     [32]byte // of the BATCH records
-	rows      [32]byte // chain over the labelled rows
-	Lineage   [32]byte // rows as of the last change of the model
-	step      int64
-	Reached   []snapshot.Position // sorted by topic and partition
-	learnedTo []snapshot.Position // topic, partition and offset of reached as of the last change of the model; replaced, never modified
+	Seq     int64
+	Chain   [32]byte // chain of the decisions, as of Seq
+	rows    [32]byte // chain over the labelled rows
+	Lineage [32]byte // rows as of the last change of the model
+	step    int64
+	Reached []snapshot.Position // sorted by topic and partition
+	// learnedTo has topic, partition and offset of Reached as of the last change of the model. It
+	// is replaced, never modified.
+	learnedTo []snapshot.Position
 
-	Limits Limits // of the output topics
+	Limits Limits // limits of the output topics
 
 	Beat func() // called between mini-batches; may be nil
 
-	// Compare is called with each pass over rows of b before it is learned, and with the
-	// index of its first row; it may be nil.
+	// Compare is called with each pass over rows of b, before it is learned, and with the index in
+	// b of its first row. It may be nil.
 	Compare func(b *Decided, from int, pass *learner.PredictedBatch)
 
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
-	// Settled, if not nil, sees each row that is learned with the label of another record, or
-	// with that for none.
+	// Settled, if not nil, is called with each row that was predicted earlier and is now learned,
+	// with the label of another record or with the label for a missing one.
 	Settled func(Settled)
 
-	Expected Expected // error over the recent predictions, with labels or not
+	Expected Expected // estimates the error over the recent predictions, including those without a label yet
 
-	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
+	// Witness, if not nil, is called with each prediction, before anything of its mini-batch is
+	// learned.
 	Witness func(Predicted)
 
-	Timeline timeline.Timeline // of the errors
+	Timeline timeline.Timeline // of the errors of the model
 
 	join *join.Join // nil unless labels come late
-	late int64      // rows of the last BATCH that were learned with a label of another record, or of none
-	bad  int64      // labels of the last BATCH that are in quarantine since the join has refused them
+	late int64      // rows of the last BATCH that were learned with the label of another record, or with that for a missing one
+	bad  int64      // labels of the last BATCH that went to quarantine because the join refused them
 
-	adopted adopted // columns
+	adopted adopted // columns that were adopted
 
 	tables *table.Tables // nil unless records are enriched
 
@@ -69,8 +72,8 @@ type History struct {
 
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
-	encodes *decode.Schema  // schema of encoder
-	form    record.Form     // of encoder
+	encodes *decode.Schema  // schema that encoder was made for
+	form    record.Form     // form that encoder was made for
 }
 
 // New returns the model before its first record.
@@ -86,11 +89,11 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 	return h, nil
 }
 
-// Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
-// is in the model log already, so the caller may publish the release at once.
+// Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH must be in the
+// model log already, so that the caller may publish the publication at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	h.tables.Apply(b.Tables)
-	h.Learner.Observe(&b.Batch) // before rows wait for their labels: they keep their windows
+	h.Learner.Observe(&b.Batch) // before the join, so that rows that wait for a label keep the windows of now
 	if h.join != nil {
 		b = h.joined(b)
 	}
@@ -110,7 +113,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 		n, losses := pass.Len(), h.losses(pass)
 		answer := func() { rest = h.answer(out, b, from, rows, pass, rest) }
-		if h.Witness != nil || h.join != nil { // they use the model that has predicted
+		if h.Witness != nil || h.join != nil { // both use the model that made the predictions
 			answer()
 			answer = nil
 		}
@@ -127,7 +130,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	h.adopt(b, b.Batch.Len())
-	for _, it := range rest { // after the last row
+	for _, it := range rest { // bad records after the last row
 		if it.Err != nil {
 			h.quarantine(out, it)
 		}
@@ -144,7 +147,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	return out
 }
 
-// changed notes that the model is another one from here on, after steps of its own.
+// changed records that the model has changed. steps are the steps of its Learner so far.
 func (h *History) changed(steps int64) {
 	h.step, h.Lineage, h.encoder = h.adopted.former.Step+steps, h.rows, nil
 	h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
@@ -153,8 +156,8 @@ func (h *History) changed(steps int64) {
 	}
 }
 
-// answer adds the predictions of a pass to out, and to quarantine the bad records
-// before its last row. It returns the items after that row.
+// answer adds the predictions of a pass to out, and sends the bad records before its last row to
+// quarantine. It returns the items after that row.
 func (h *History) answer(out *Publication, b *Decided, from int, rows *learner.Batch, pass *learner.PredictedBatch, rest []Item) []Item {
 	h.useEncoder(b)
 	for i := range pass.Len() {
@@ -190,7 +193,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, rows *learner.B
 	return rest
 }
 
-// useEncoder has h.encoder be that of the current model.
+// useEncoder makes h.encoder the encoder of the current model.
 func (h *History) useEncoder(b *Decided) {
 	if h.encoder == nil || h.encodes != b.Schema || h.form != b.Form {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
@@ -199,7 +202,7 @@ func (h *History) useEncoder(b *Decided) {
 	}
 }
 
-// decided returns the class that a prediction is for, or -1 if it is for none.
+// decided returns the class that a prediction decides on, or -1 if it decides on none.
 func (h *History) decided(p *learner.Predictions, i int) int {
 	if p.Task != learner.Classification || p.Size == 0 {
 		return -1
@@ -207,8 +210,8 @@ func (h *History) decided(p *learner.Predictions, i int) int {
 	return h.encoder.Class(p.Decision, p.Row(i))
 }
 
-// measure adds the prediction of a class to the meter. decided is the class that was
-// decided for when it was made, or -1 if that is now.
+// measure adds the prediction of a class to the meter. decided is the class that was decided on
+// when the prediction was made, or -1 if it is being made now.
 func (h *History) measure(pass *learner.Predictions, i, decided, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
@@ -233,7 +236,7 @@ func (h *History) advance(it Item) {
 	h.rows, h.scratch = sha256.Sum256(b), b
 }
 
-// position returns the position of h in a partition, which it adds if it is new.
+// position returns the position of h in a partition. It adds the partition if it is new.
 func (h *History) position(topic string, id [16]byte, partition int32) *snapshot.Position {
 	i := 0
 	for i < len(h.Reached) && (h.Reached[i].Topic < topic || h.Reached[i].Topic == topic && h.Reached[i].Partition < partition) {
@@ -249,6 +252,6 @@ func (h *History) position(topic string, id [16]byte, partition int32) *snapshot
 
 func (h *History) quarantine(out *Publication, it Item) {
 	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Passed.Redact, h.Limits.Quarantine)
-	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
+	r = input.AppendCopies(nil, []ingest.Record{r})[0] // a copy, because the record refers to the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
 }

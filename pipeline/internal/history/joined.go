@@ -13,12 +13,12 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Where labels come later than their rows, a BATCH is joined before it is learned. A record
-// with features becomes a row without a label, whose prediction is published and whose values
-// and prediction wait in the Join. The label that belongs to them becomes a row with the same
-// values, of which nothing is published, and which is graded by the prediction that waited.
+// If labels come later than their rows, a BATCH is joined before it is learned. A record with
+// features becomes a row without a label. Its prediction is published, and its values and the
+// prediction wait in the Join. The label that belongs to it later becomes a row with the same
+// values. Nothing is published for that row, and it is graded by the prediction that waited.
 
-// label decodes a record that has a label alone.
+// label decodes a record that has only a label.
 func (d *Decider) label(b *Decided, it Item) Item {
 	late, err := record.DecodeLabel(d.decoder, it.Record)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Decider) label(b *Decided, it Item) Item {
 	return it
 }
 
-// joinedBy sets what joins the record with its label.
+// joinedBy sets what joins the record with others: keys and time.
 func (it *Item) joinedBy(d *decode.Decoder, key []byte) error {
 	late, err := record.Joined(d, it.Record, key)
 	it.late = &late
@@ -47,7 +47,8 @@ func newJoin(options []byte) *join.Join {
 	return nil
 }
 
-// Late returns what waits for labels; false if they come with their rows.
+// Late returns the status of the rows and labels that wait for each other, or false if labels come
+// with their rows.
 func (h *History) Late() (join.Status, bool) {
 	if h.join == nil {
 		return join.Status{}, false
@@ -55,15 +56,15 @@ func (h *History) Late() (join.Status, bool) {
 	return h.join.Status(), true
 }
 
-// Joined returns the number of rows of the last BATCH that were learned with the label of
-// another record, or with that for no label.
+// Joined returns the number of rows of the last BATCH that were learned with the label of another
+// record, or with the label for a missing one.
 func (h *History) Joined() int64 { return h.late }
 
-// Refused returns the number of labels of the last BATCH that went to quarantine because of what
-// they belong to.
+// Refused returns the number of labels of the last BATCH that the join refused, and that went to
+// quarantine: they came too late, or their features had a label already.
 func (h *History) Refused() int64 { return h.bad }
 
-// joined returns b with its records joined: an item for each row, and those that go to
+// joined returns b after the join: with an item for each row, and one for each record that goes to
 // quarantine.
 func (h *History) joined(b *Decided) *Decided {
 	h.join.SetTimeout(b.timeout)
@@ -73,26 +74,27 @@ func (h *History) joined(b *Decided) *Decided {
 	j.out.Batch.Reset(len(b.Schema.Columns))
 	j.out.Batch.Grow(len(b.Items))
 	j.merge()
-	if types, err := b.Schema.ColumnTypes(); err == nil { // it is of a decoder
+	if types, err := b.Schema.ColumnTypes(); err == nil { // no error occurs for a schema of a decoder
 		j.out.Batch.SetTypes(types)
 	}
 	j.out.Batch.SetClasses(b.Schema.Classes)
 	return &j.out
 }
 
-// joining makes a BATCH of another.
+// joining turns a BATCH into the BATCH after the join.
 type joining struct {
 	*History
 	in  *Decided
 	out Decided
 }
 
-// merge adds the records of all partitions by their times. Those of one partition stay in
-// their order, so that the outcome for a single one does not depend on where BATCHes end.
+// merge adds the records of all partitions in the order of their times. The records of one
+// partition stay in their order, so that the outcome for a single partition does not depend on
+// where BATCHes end.
 func (j *joining) merge() {
 	type run struct {
 		items []Item
-		row   int // of the first item that is one
+		row   int // row of the first item that is one
 	}
 	var runs []run
 	rest, row := j.in.Items, 0
@@ -132,7 +134,7 @@ func (j *joining) merge() {
 // isRow reports whether a decided record is a row.
 func (it *Item) isRow() bool { return it.Err == nil && !it.late.Only }
 
-// add adds a record, which is the given row of the BATCH if it is one.
+// add adds a record. If it is a row, row is its index in the BATCH.
 func (j *joining) add(it Item, row int) {
 	if it.Err != nil {
 		j.out.Items = append(j.out.Items, it)
@@ -192,9 +194,9 @@ func (j *joining) append(it Item, x []float64, y learner.Label, weight float64, 
 	j.out.Items = append(j.out.Items, it)
 }
 
-// keep gives the rows of a pass that were predicted earlier the predictions that were made
-// then, and keeps those of the rows that wait for their label. items are those from the first
-// row on.
+// keep handles the predictions of a join. It replaces the predictions of the rows of a pass that
+// were predicted earlier with those made then, and stores the predictions of the rows that wait for
+// their label. items begins with the item of the first row.
 func (h *History) keep(b *Decided, rows *learner.Batch, pass *learner.PredictedBatch, items []Item) {
 	if h.join == nil {
 		return
@@ -219,7 +221,8 @@ func (h *History) keep(b *Decided, rows *learner.Batch, pass *learner.PredictedB
 	}
 }
 
-// grade measures the prediction of a row with a label, and advances the chain over the rows.
+// grade measures the prediction of a row with a label, and advances the chain over the labelled
+// rows.
 func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it Item) {
 	y, weight := b.Batch.Label(at), b.Batch.Weight(at)
 	of, row := pass.Graded(i)
@@ -244,7 +247,7 @@ func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it 
 	h.rows, h.scratch = sha256.Sum256(append(s, it.event.Key...)), s
 }
 
-// thawJoin restores the Join that copied has saved.
+// thawJoin restores the Join that Freeze has saved.
 func (h *History) thawJoin(arrays []learner.Array) error {
 	in, err := record.ReadOptions(h.options)
 	switch {
@@ -261,8 +264,8 @@ func (h *History) thawJoin(arrays []learner.Array) error {
 	return err
 }
 
-// checkLabel returns an error if no decoder with the schema of h, and with that many targets,
-// returns the label.
+// checkLabel returns an error for a label that no decoder with the schema of h and this number of
+// targets returns.
 func (h *History) checkLabel(y learner.Label, targets int) error {
 	switch task := y.Task.String(); {
 	case task != h.Schema.Task, y.Task == learner.Classification && y.Class >= len(h.Schema.Classes), y.Targets() != targets:

@@ -10,10 +10,10 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// inOrder returns the records of a BATCH in the order in which they are decided: one span after
-// the other, or by their times. Those of one span stay in their order; of several spans whose
-// next records have the same time, the first one is next. The order follows from the spans
-// alone, so that a replay has the same.
+// inOrder returns the records of a BATCH in the order in which they are decided: one span after the
+// other, or by their times. Records of one span stay in their order. If the next records of several
+// spans have the same time, that of the first span comes first. The order follows from the spans
+// alone, so that a replay has the same one.
 func inOrder(spans []input.Span, byTime bool) iter.Seq2[*input.Partition, *ingest.Record] {
 	if !byTime {
 		return func(yield func(*input.Partition, *ingest.Record) bool) {
@@ -43,7 +43,7 @@ func inOrder(spans []input.Span, byTime bool) iter.Seq2[*input.Partition, *inges
 	}
 }
 
-// cover adds the range of a span.
+// cover adds the range of a span, with the digest and the fingerprint of its records.
 func (d *Decided) cover(sp input.Span) {
 	digest, fingerprint := xxhash.New(), uint64(0)
 	for i := range sp.Records {

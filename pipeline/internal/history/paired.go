@@ -4,10 +4,13 @@ import "math"
 
 // paired compares the losses of two predictions for the same rows.
 type paired struct {
-	compared, loss, mean, squares float64 // sum of the weights; mean and squares are of the differences of the losses, squares with those of the weights
+	// compared is the sum of the weights, loss the weighted mean of the losses of the new way, and
+	// mean that of the differences from the losses of the other. squares is the sum of the squares
+	// of weight times deviation of the difference.
+	compared, loss, mean, squares float64
 }
 
-// compare adds the losses of a row by the new way to predict and by the other.
+// compare adds the loss of a row predicted in the new way, and its loss predicted in the other way.
 func (p *paired) compare(loss, other, weight float64) {
 	d := loss - other
 	if math.IsInf(d, 0) || d != d || !(weight > 0) {
@@ -20,8 +23,8 @@ func (p *paired) compare(loss, other, weight float64) {
 	p.loss += float64(weight * (loss - p.loss) / p.compared)
 }
 
-// better reports whether the losses of the new way are less by more than chance. The variance of
-// a mean with weights w is Σw²d²/(Σw)², whatever the unit of the weights.
+// better reports whether the losses of the new way are less by more than chance. The variance of a
+// mean with weights w is Σw²d²/(Σw)², in whatever unit the weights are.
 func (p *paired) better() bool {
 	deviation := math.Sqrt(p.squares / p.compared / p.compared)
 	return p.mean+float64(surely*deviation) < 0

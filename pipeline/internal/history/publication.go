@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Publication is the output of a BATCH: a prediction for every row, and every other
-// record, which goes to quarantine, with the reason why it is not a row.
+// Publication is the output of a BATCH: a prediction for every row, and every record that is not a
+// row, which goes to quarantine together with the reason.
 type Publication struct {
 	Seq         int64
 	Chain       [32]byte // of the BATCH
@@ -22,17 +22,17 @@ type Outgoing struct {
 	Record    ingest.Record
 }
 
-// Limits holds the maximum size in bytes of a record batch of each output topic, and what
-// else the bytes of predictions and records in quarantine depend on beside the model.
+// Limits holds the maximum size in bytes of a record batch of each output topic. It also holds the
+// options, apart from the model, that the bytes of predictions and quarantined records depend on.
 type Limits struct {
 	Predictions, Quarantine int
-	Passed                  record.Passed // what predictions have from their inputs
-	Values                  record.Values // what invalid records have of theirs
+	Passed                  record.Passed // what predictions copy from their inputs
+	Values                  record.Values // how much of invalid records is shown
 }
 
 var defaultLimits = Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
 
-// And combines two releases; next is the later one.
+// And combines two publications; next is the later one.
 func (out *Publication) And(next *Publication) *Publication {
 	return &Publication{
 		Seq: next.Seq, Chain: next.Chain,
@@ -51,9 +51,9 @@ type Predicted struct {
 	Loss      float64
 	Graded    bool // Loss is set
 	Weight    float64
-	Schema    *decode.Schema // of X, as of the BATCH
+	Schema    *decode.Schema // schema of X, as of the BATCH
 	Pass      *learner.PredictedBatch
-	Row       int // of Pass
+	Row       int // index of the row in Pass
 	Published *ingest.Record
 }
 

@@ -9,67 +9,71 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// A column that records lack while another of its type has appeared may have a new name. The
-// model predicts the rows after the adoption with the new column in its place as well, and reads
-// it so from the row on at which that is better. Like the comparison with the trial, all of it
-// follows from the rows, whichever way they were cut into BATCHes.
+// A column may have got a new name if records lack it while another column of its type has
+// appeared. On the rows after an adoption, the model therefore also predicts with the new column in
+// the place of the missing one. It reads the column that way from the row on at which this is
+// better. Like the comparison with the trial, all of this follows from the rows alone, however they
+// were divided into BATCHes.
 
-// alias is a column of the model that is read from a column of the records which the model does
-// not have, in rows that lack its own value.
+// alias says that the model reads a column from another column of the records, in rows that lack
+// its own value. The model does not have that other column.
 type alias struct {
 	column, from int
-	step         int64 // of the model, since which it is
+	step         int64 // step of the model since which the alias applies
 }
 
-// rename is a column of the model that may be called like another of the records now.
+// rename is a pair of columns under comparison: a column of the model, and a column of the records
+// that may be its new name.
 type rename struct {
 	column, from int
-	rows         int64  // that were compared
-	paired              // reading it so with not doing so
-	aligned      paired // with reading it so in the row of another value
+	rows         int64  // number of rows compared
+	paired              // compares reading the column from the other one with leaving it missing
+	aligned      paired // compares it with reading the value of an earlier row, see shift
 
-	values int64          // of the other column
-	recent [shift]float64 // the last of them; that with number n at n % shift
+	values int64          // number of values of the other column
+	recent [shift]float64 // the last of these values; number n is at n % shift
 }
 
 const (
-	// firstLook is the number of labelled rows after an adoption from which on names are
-	// compared. Rows before it end the pairs of columns that occur in the same record, which
-	// are nearly all of them, and need no prediction.
+	// firstLook is the number of labelled rows after an adoption at which the comparison of names
+	// begins. Until then, pairs of columns that occur in the same record are dropped. This takes no
+	// prediction, and drops nearly all pairs.
 	firstLook = 16
 
-	// lastLook is the number of rows after which no new name is found: then the trial has
-	// learned enough to predict instead.
+	// lastLook is the number of rows after which no new name is looked for: the trial has then
+	// learned enough to replace the model.
 	lastLook = firstTrial
 
-	// mostPairs bounds the pairs of columns that wait for labelled rows, of all adoptions.
+	// mostPairs bounds the number of pairs of columns that wait for labelled rows, over all
+	// adoptions.
 	mostPairs = 1024
 
-	// mostNames bounds the pairs of columns that are compared, each of which takes a prediction
-	// for each row.
+	// mostNames bounds the number of pairs of columns that are compared. Each takes predictions of
+	// its own for every row.
 	mostNames = 16
 
-	// leastCompared is the number of rows below which the error of the mean of their losses is
-	// not known well enough.
+	// leastCompared is the number of rows that a comparison needs at least: with fewer, the
+	// standard error of the mean of their losses is too uncertain.
 	leastCompared = 30
 
-	// leastGain is the part of the loss by which it has to be less. A column that hardly matters
-	// is as good as one of noise in its place, and which of them is less happens by chance.
+	// leastGain is the share of the loss by which a new name has to reduce it. If a column hardly
+	// matters, noise in its place is about as good, and it is a matter of chance which of the two
+	// has the smaller loss.
 	leastGain = 0.05
 
-	// shift is how many rows earlier the value is which the other column has in a row for the
-	// sake of comparison. It has the same distribution and says nothing about the row: values
-	// that are better than none wherever they are, for example because they are so large that
-	// the model ignores the column, are no new name.
+	// shift is how many values earlier the value of the other column is that is used for
+	// comparison. Such a value has the same distribution, but says nothing about the row. Values
+	// that improve the predictions wherever they are do not show a new name: they may, for example,
+	// be so large that the model ignores the column.
 	shift = firstLook
 
-	// renamePass bounds the rows that are predicted together, of which one has a label, while names
-	// are compared.
+	// renamePass bounds the rows that are predicted together while names are compared. At most one
+	// of them has a label.
 	renamePass = 32
 )
 
-// nextLook returns the number of rows after which names are compared next: 16, 32, 48, 64, 96,
-// 128, 192 and so on.
+// nextLook returns the number of rows at which names are compared next: 16, 32, 48, 64, 96, 128,
+// 192 and so on.
 func nextLook(rows int64) int64 {
 	for at := int64(firstLook); ; at *= 2 {
 		if at > rows {
@@ -81,8 +85,9 @@ func nextLook(rows int64) int64 {
 	}
 }
 
-// maybeRenamed returns the pairs of columns that are to be compared after an adoption: those that
-// were before, and the given ones. A column that has another name, or is one, is in none.
+// maybeRenamed returns the pairs of columns to compare after an adoption: the pairs under
+// comparison, which begin again, and the given ones. It omits a pair if one of its columns already
+// has an alias or is one.
 func (h *History) maybeRenamed(pairs [][2]int) (all []rename) {
 	if t := h.adopted.trial; t != nil {
 		for _, r := range t.renames {
@@ -97,12 +102,13 @@ func (h *History) maybeRenamed(pairs [][2]int) (all []rename) {
 	return all[:min(len(all), mostPairs)]
 }
 
-// otherLosses are those of the rows of a pass for a pair of columns, read so and with another
-// value in each row; NaN for a row that does not tell.
+// otherLosses are the losses of the rows of a pass for a pair of columns: read is with the value of
+// the other column, and shifted with its value in an earlier row. A loss is NaN for a row that
+// cannot be compared.
 type otherLosses struct{ read, shifted []float64 }
 
-// otherNames returns the losses of rows of b, from one on, for each pair of columns that is
-// compared. It ends those pairs of which a row has both.
+// otherNames returns, for each pair of columns that is compared, the losses of the rows of b from
+// the given one on. It drops the pairs for which a row has values in both columns.
 func (h *History) otherNames(b *Decided, rows *learner.Batch, from int) []otherLosses {
 	t := h.adopted.trial
 	if t == nil || len(t.renames) == 0 {
@@ -117,8 +123,9 @@ func (h *History) otherNames(b *Decided, rows *learner.Batch, from int) []otherL
 		}
 		return false
 	})
-	// Names are compared on one labelled row at a time, the last of its pass: a mixture, and lags,
-	// predict a row after the labelled ones before it in the pass, which are not to be read so.
+	// Names are compared on one labelled row at a time, the last of its pass. A mixture, or lags,
+	// would make the prediction of a row depend on labelled rows before it in the pass, which are
+	// not to be read by another name.
 	if t.rows < firstLook || all.Label(all.Len()-1).Task == learner.Auto {
 		return nil
 	}
@@ -141,8 +148,8 @@ func (h *History) otherNames(b *Decided, rows *learner.Batch, from int) []otherL
 	return out
 }
 
-// take adds the value of the other column in the next row, and returns that of an earlier one;
-// NaN if there is none, or either has none.
+// take stores the value v of the other column in the next row, and returns its value shift values
+// earlier. It returns NaN if v is missing or there is no earlier value.
 func (r *rename) take(v float64) (earlier float64) {
 	if earlier = math.NaN(); v != v {
 		return earlier
@@ -158,7 +165,7 @@ func (r *rename) take(v float64) (earlier float64) {
 // lossesOf returns the losses of a pass over rows, NaN for none.
 func (h *History) lossesOf(rows *learner.Batch) []float64 { return h.losses(h.Learner.Predict(rows)) }
 
-// compareNames compares the losses of a pass over rows of b, from one on, with those that
+// compareNames compares the losses of the rows of b from the given one on with those that
 // otherNames has returned for them.
 func (h *History) compareNames(b *Decided, from int, losses []float64, others []otherLosses) {
 	for i, loss := range losses {
@@ -178,8 +185,8 @@ func (h *History) compareNames(b *Decided, from int, losses []float64, others []
 	}
 }
 
-// rename has the model read columns by their new names if that is better by now. It reports
-// whether there is one.
+// rename adds aliases for the new names that are found by now, the best first. It reports whether
+// it has added any.
 func (h *History) rename(b *Decided) bool {
 	t := h.adopted.trial
 	if t == nil || len(t.renames) == 0 || t.rows < firstLook || nextLook(t.rows-1) != t.rows {
@@ -207,7 +214,7 @@ func (h *History) rename(b *Decided) bool {
 	if len(h.adopted.aliases) == before {
 		return false
 	}
-	t.paired = paired{} // the model is another one
+	t.paired = paired{} // the model has changed, so comparisons begin again
 	for k := range t.renames {
 		r := &t.renames[k]
 		r.rows, r.paired, r.aligned = 0, paired{}, paired{}
@@ -216,12 +223,13 @@ func (h *History) rename(b *Decided) bool {
 	return true
 }
 
-// found reports whether a column is read better by another name.
+// found reports whether the comparisons show that the other column is the new name.
 func (r *rename) found() bool {
 	return r.rows >= leastCompared && r.better() && r.aligned.better() && -r.mean > leastGain*math.Abs(r.loss-r.mean)
 }
 
-// aliased returns the schema of the model with the aliases that it has, of the columns of s.
+// aliased returns the schema of the model with the aliases that apply. s is the schema of the
+// records, from which they take names and types.
 func (h *History) aliased(model, s *decode.Schema) *decode.Schema {
 	if len(h.adopted.aliases) == 0 {
 		return model

@@ -8,10 +8,12 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// The arrays of renamed columns in a snapshot, which has them after the names of the arrays of
-// the trial if there are any: the aliases (column, the column that it is read from, step), the
-// pairs that are compared (both columns, rows, values so far), and the sums of the two
-// comparisons of each of them, with its last values.
+// The arrays of renamed columns in a snapshot. They follow the array with the names of the arrays
+// of the trial, and there are only those that are needed:
+//
+//   - aliases: column, the column that it is read from, and step.
+//   - renames, for each pair that is compared: both columns, rows, and number of values so far.
+//   - losses, for each pair: the sums of its two comparisons, and its last values.
 const (
 	aliasesArray = adoptedPrefix + "aliases"
 	renamesArray = adoptedPrefix + "renames"
@@ -45,7 +47,7 @@ func (a *adopted) renamesState() (all []learner.Array) {
 	return append(all, learner.Array{Name: renamesArray, Shape: [2]int{n, renamePairs}, Data: pairs}, learner.Array{Name: lossesArray, Shape: [2]int{n, renameSums}, Data: sums})
 }
 
-// splitRenames takes the arrays of renamed columns out of those of adopted ones.
+// splitRenames separates the arrays of renamed columns from those of adopted columns.
 func splitRenames(all []learner.Array) (rest []learner.Array, own map[string]any) {
 	own = map[string]any{}
 	for _, a := range all {
@@ -58,7 +60,7 @@ func splitRenames(all []learner.Array) (rest []learner.Array, own map[string]any
 	return rest, own
 }
 
-// thawRenames restores what renamesState has saved. The trial is restored.
+// thawRenames restores what renamesState has saved. The trial must have been restored before.
 func (h *History) thawRenames(own map[string]any) error {
 	a := &h.adopted
 	aliases, _ := own[aliasesArray].([]int64)

@@ -8,8 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Rename has the records of the next BATCHes be read with these renames. It returns those that
-// are new.
+// Rename makes the next BATCHes read records with these renames. It returns those that are new.
 func (d *Decider) Rename(all []decode.Rename) (news []schema.Alias, err error) {
 	if err := d.decoder.Rename(all); err != nil {
 		return nil, err
@@ -24,7 +23,7 @@ func (d *Decider) Rename(all []decode.Rename) (news []schema.Alias, err error) {
 	return news, nil
 }
 
-// renamed has records be read as those of a BATCH in the model log were.
+// renamed makes d read records with the renames of a BATCH in the model log.
 func (d *Decider) renamed(as []modellog.Rename) {
 	if slices.Equal(d.renames, as) {
 		return
@@ -37,7 +36,7 @@ func (d *Decider) renamed(as []modellog.Rename) {
 	d.renames = as
 }
 
-// renames returns those that a Decoder reads records with.
+// renames returns the renames with which a Decoder reads records.
 func renames(d *decode.Decoder) (all []modellog.Rename) {
 	for _, r := range d.Renames() {
 		all = append(all, modellog.Rename(r))

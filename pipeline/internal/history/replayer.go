@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Replayer decides again the BATCHes of the model log.
+// Replayer decides BATCHes of the model log again.
 type Replayer struct {
 	inputs  input.Partitions
 	cursors *input.Cursors
@@ -30,8 +30,8 @@ func NewReplayer(c *ingest.Client, ins input.Partitions, d *Decider, b *ingest.B
 // Close returns to the budget what was read ahead.
 func (r *Replayer) Close() { r.cursors.Close() }
 
-// Decide reads the records of b again and decides them as at the first time. It
-// returns ErrHistory if the input topics now have other records.
+// Decide reads the records of b again and decides them as they were decided first. It returns
+// ErrHistory if the input topics now have other records.
 func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, error) {
 	spans := make([]input.Span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {

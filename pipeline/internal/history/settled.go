@@ -8,14 +8,14 @@ type Settled struct {
 	Partition int32
 	Offset    int64 // of the label; -1 if none came
 	Key       string
-	Time      int64 // of the features
+	Time      int64 // time of the features
 	Loss      float64
 	Graded    bool    // Loss and Wrong are set
 	Wrong     float64 // 0 or 1, or the squared error of the first target
 	Weight    float64
 }
 
-// settle tells Settled of row i of a pass, which was predicted earlier.
+// settle calls h.Settled for row i of a pass, which was predicted earlier.
 func (h *History) settle(it Item, pass *learner.PredictedBatch, i int, y learner.Label, weight float64) {
 	s := Settled{Offset: -1, Key: it.event.Key, Time: it.event.Time, Weight: weight}
 	if it.Record != nil {

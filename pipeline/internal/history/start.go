@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Prepare learns records of a file, before the history begins. An error means that the
-// record with index bad is not a row; h is of no use then.
+// Prepare learns records of a file, before the history begins. If it returns an error, the record
+// with index bad is not a row, and h must not be used any more.
 func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 	decided := d.Decide([]input.Span{{In: new(input.Partition), To: int64(len(rs)), Records: rs}})
 	for i, it := range decided.Items {
@@ -49,9 +49,9 @@ func (h *History) predicted(b *Decided) {
 // Step returns the number of mini-batches learned.
 func (h *History) Step() int64 { return h.step }
 
-// Begin makes the current state of h the one before the first decision of another model,
-// which reads its inputs from the given positions on. Its lineage depends on the lineage
-// so far and on chain.
+// Begin makes the current state of h the state before the first decision of another model, which
+// reads its inputs from the given positions on. The new lineage depends on the lineage so far and
+// on chain.
 func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.Hash, at []snapshot.Position) {
 	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
 	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)

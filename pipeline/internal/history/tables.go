@@ -9,9 +9,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// The rows of tables are a part of the history: the model log has each change of them, and a
-// snapshot all of them, because their topics are compacted. The Decider, which is ahead of the
-// History by what is decided and not yet learned, has a copy of its own.
+// The rows of tables are part of the history. Because the topics of tables are compacted, the model
+// log has every change of the rows, and a snapshot has all of the rows. The Decider has a copy of
+// its own, because it is ahead of the History by the BATCHes that are decided and not yet learned.
 
 // newTables returns the empty tables of a model with these options, nil if it has none.
 func newTables(options []byte) *table.Tables {
@@ -26,7 +26,8 @@ func newTables(options []byte) *table.Tables {
 // caller must not change them.
 func (h *History) Tables() *table.Tables { return h.tables }
 
-// Enrich has d enrich records with the tables of h, from its last BATCH on.
+// Enrich makes d enrich records with the tables of h, beginning after the last BATCH that h has
+// learned.
 func (d *Decider) Enrich(h *History) {
 	if d.tables = h.tables.Clone(); d.tables != nil {
 		d.decoder.SetTables(d.tables)
@@ -43,7 +44,7 @@ func (d *Decider) Change(changes []table.Changes) error {
 	return nil
 }
 
-// JournaledTables returns the changes of tables as they are in the model log.
+// JournaledTables returns the changes of tables in the form of the model log.
 func (d *Decided) JournaledTables() (all []modellog.TableChanges) {
 	for _, c := range d.Tables {
 		out := modellog.TableChanges{Table: c.Table, TopicID: c.TopicID, Partition: c.Partition, From: c.From, To: c.To, Rejected: c.Rejected}
@@ -67,7 +68,7 @@ func tableChanges(b *modellog.Batch) (all []table.Changes) {
 	return all
 }
 
-// thawTables restores the tables that copied has saved.
+// thawTables restores the tables that Freeze has saved.
 func (h *History) thawTables(arrays []learner.Array) error {
 	in, err := record.ReadOptions(h.options)
 	if err != nil && len(arrays) > 0 {

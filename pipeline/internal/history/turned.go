@@ -13,7 +13,7 @@ import (
 // Skip advances h past lost input.
 func (h *History) Skip(g *modellog.Gap) *Publication {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
-	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
+	p.Next, p.Fingerprint = g.To, 0 // the record before g.To is lost
 	h.Seq, h.Chain = g.Seq, g.Chain
 	return &Publication{Seq: g.Seq, Chain: g.Chain}
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
-// Without decides the records of b again, without those that drop selects. It returns the
-// number of these.
+// Without decides the records of b again, except those that drop selects. It also returns the
+// number of dropped records.
 func (d *Decider) Without(b *Decided, drop func(topic string, partition int32, r *ingest.Record) bool) (*Decided, int64) {
 	spans := make([]input.Span, 0, len(b.Ranges))
 	dropped := int64(0)

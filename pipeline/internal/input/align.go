@@ -6,16 +6,16 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Align has s take the records of all inputs in the order of their times, which at returns.
-// Records of one input stay in their order. As long as an input may have more records, those
-// of the others wait for them, so that a topic that is read from its beginning is not ahead
-// of another. An input at its end holds up nothing.
+// Align makes s take the records of all inputs in the order of their times, which the function at
+// returns. Records of one input stay in their order. As long as an input may have more records, the
+// records of the others wait for them, so that a topic that is read from its beginning does not
+// fall behind another. An input that is at its end holds up nothing.
 //
-// What is taken depends on what has arrived, as it always does: the model log has the
-// outcome.
+// Which records are taken depends on which have arrived, as without Align: the model log records
+// the outcome.
 //
-// Each input reads within its own part of the budget: if they shared it, those that wait for
-// another one could hold what that one needs to read on.
+// Each input reads within its own part of the budget. If the inputs shared the budget, those that
+// wait for another input could hold what that one needs to read on.
 func (s *Source) Align(at func(topic string, r *ingest.Record) int64) {
 	s.at = at
 	for i := range s.feeds {
@@ -31,7 +31,7 @@ func (s *Source) share(n int) *ingest.Budget {
 	return s.budget.Part(n)
 }
 
-// aligned is collect in the order of the times.
+// aligned is the variant of collect that takes records in the order of their times.
 func (s *Source) aligned(took []Span, room int) (n int) {
 	for n < room && s.left > 0 {
 		first, next := -1, int64(math.MaxInt64) // the feed with the earliest record, and the time of the second
@@ -66,10 +66,11 @@ func (s *Source) aligned(took []Span, room int) (n int) {
 	return n
 }
 
-// behind reports whether a feed with no record at hand has more of them, as far as is known.
+// behind reports whether the input of a feed with no record at hand has more records, as far as is
+// known.
 func (f *feed) behind() bool { return !f.idle && (f.fetch.Next == 0 || f.taken < f.fetch.End) }
 
-// head returns the time of the next record of a feed that is pending.
+// head returns the time of the next record of a feed, which must be pending.
 func (s *Source) head(f *feed) int64 {
 	if !f.timed {
 		f.first, f.timed = math.MinInt64, true

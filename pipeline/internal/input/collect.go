@@ -1,6 +1,6 @@
 package input
 
-// batchBytes is the size at which a BATCH ends, however few records it has.
+// batchBytes is the size in bytes at which a BATCH ends, even if it has few records.
 const batchBytes = 8 << 20
 
 // collect moves up to room records from the feeds to took and returns their number.
@@ -31,9 +31,8 @@ func (s *Source) collect(took []Span, room int) (n int) {
 	return n
 }
 
-// from moves up to most records of f to sp, and stops after the record that fills the
-// BATCH. It copies them, because each of them refers to the memory of the whole
-// response.
+// from moves up to most records of f to sp, and stops after the record that fills the BATCH. It
+// copies the records, because each of them refers to the memory of the whole response.
 func (s *Source) from(f *feed, sp *Span, most int) int {
 	if sp.In == nil {
 		sp.In, sp.From = f.in, f.taken
@@ -46,7 +45,7 @@ func (s *Source) from(f *feed, sp *Span, most int) int {
 	sp.Records = AppendCopies(sp.Records, f.fetch.Records[:n])
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {
-		f.take(f.fetch.Next) // after offsets that a read_committed reader does not get
+		f.take(f.fetch.Next) // past offsets whose records a read_committed reader does not get
 		s.usedUp(f)
 	} else {
 		f.take(sp.Records[len(sp.Records)-1].Offset + 1)

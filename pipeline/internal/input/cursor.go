@@ -14,7 +14,7 @@ func Retry(ctx context.Context, report func(event.Event), f func() error) error 
 	return ingest.Retry(ctx, func(err error) { report(event.Retrying{Err: err}) }, f)
 }
 
-// Poll polls until the broker answers.
+// Poll polls until a broker answers.
 func Poll(ctx context.Context, f *ingest.Fetcher, offset int64, report func(event.Event)) (got ingest.Fetched, err error) {
 	err = Retry(ctx, report, func() (err error) {
 		got, err = f.Poll(ctx, offset)
@@ -40,7 +40,7 @@ func Offsets(ctx context.Context, c *ingest.Client, topic string, report func(ev
 	return first, end, err
 }
 
-// Cursor reads a partition by ranges of offsets, such as those in the model log.
+// Cursor reads ranges of offsets of a partition, such as those in the model log.
 type Cursor struct {
 	fetcher *ingest.Fetcher
 	budget  *ingest.Budget // of fetcher; nil: unlimited
@@ -50,7 +50,7 @@ type Cursor struct {
 	held    int64 // bytes of the budget that ahead holds
 }
 
-// NewCursor returns a Cursor that holds what one response of the broker has.
+// NewCursor returns a Cursor that reads ahead no more than one response of the broker.
 func NewCursor(f *ingest.Fetcher) *Cursor { return &Cursor{fetcher: f, next: -1} }
 
 // Take returns copies of the records in [from, to).
@@ -59,7 +59,7 @@ func (c *Cursor) Take(ctx context.Context, from, to int64, report func(event.Eve
 		c.next = from
 		c.drop()
 	}
-	var since time.Time // of the first response that the log ends before to
+	var since time.Time // time of the first response by which the log ends before to
 	for {
 		n := 0
 		for n < len(c.ahead) && c.ahead[n].Offset < to {
@@ -89,7 +89,7 @@ func (c *Cursor) Take(ctx context.Context, from, to int64, report func(event.Eve
 	}
 }
 
-// drop forgets what was read ahead, which Take reads again.
+// drop discards what was read ahead. Take then reads it again.
 func (c *Cursor) drop() {
 	c.reached = c.next
 	c.release()

@@ -8,9 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// Cursors read partitions by ranges of offsets and share a budget. To make room for one
-// of them, those that were least recently used forget what they have read ahead. They
-// are for one goroutine.
+// Cursors read ranges of offsets of partitions within a shared budget. If one of them needs room,
+// the least recently used ones discard what they have read ahead. Only one goroutine may use them.
 type Cursors struct {
 	client  *ingest.Client
 	budget  *ingest.Budget
@@ -37,8 +36,8 @@ func (cs *Cursors) Take(ctx context.Context, in *Partition, from, to int64, repo
 	return c.Take(ctx, from, to, report)
 }
 
-// drop forgets what one of the cursors has read ahead. It returns false if none of them
-// has read anything.
+// drop discards what the least recently used cursor has read ahead. It returns false if no cursor
+// has anything.
 func (cs *Cursors) drop() bool {
 	for _, c := range cs.used {
 		if c.held > 0 {

@@ -6,19 +6,19 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// feed is what has arrived of one input and was not taken yet.
+// feed is the part of an input that has arrived and was not taken yet.
 type feed struct {
 	in    *Partition
 	taken int64 // first offset not taken; set by take
 	fetch ingest.Fetched
 	gap   bool           // fetch has no records because they are lost
 	more  chan struct{}  // signals the fetcher that fetch is used up
-	reads *ingest.Budget // for fetch, and what the fetcher has read ahead
+	reads *ingest.Budget // budget for fetch and for what the fetcher has read ahead
 	idle  bool           // the input was at its end when fetch was empty
 	first int64          // time of the first record of fetch, if timed; see Source.Align
 	timed bool
 
-	reached *atomic.Int64 // taken, for the fetcher
+	reached *atomic.Int64 // copy of taken for the fetcher
 }
 
 func newFeed(in *Partition, reads *ingest.Budget) feed {
@@ -27,7 +27,7 @@ func newFeed(in *Partition, reads *ingest.Budget) feed {
 	return f
 }
 
-// take says that everything before an offset is taken.
+// take marks everything before the offset next as taken.
 func (f *feed) take(next int64) {
 	f.taken = next
 	f.reached.Store(next)
@@ -54,7 +54,7 @@ func until(got ingest.Fetched, end int64) ingest.Fetched {
 	return got
 }
 
-// split splits got into pieces, each of which is either records or a gap.
+// split divides got into pieces that are either records or a gap.
 func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	at := int64(-1)
 	for _, gap := range got.Missing {
@@ -77,7 +77,7 @@ func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	if at < got.Next {
 		pieces = append(pieces, arrival{feed: feed, Fetched: got})
 	}
-	for i := range pieces { // they share memory, which the last one releases
+	for i := range pieces { // the pieces share memory, which the last one releases
 		pieces[i].Held = 0
 	}
 	pieces[len(pieces)-1].Held = got.Held

@@ -13,15 +13,15 @@ import (
 type growth struct {
 	Topic string
 	ID    [16]byte
-	Count int // partitions, with those added
+	Count int // number of partitions, including the added ones
 }
 
-// PartitionsEvery is the interval at which added partitions are looked for. It is
-// a variable so that tests can shorten it.
+// PartitionsEvery is the interval at which topics are checked for added partitions. It is a
+// variable so that tests can shorten it.
 var PartitionsEvery = 5 * time.Second
 
-// discover looks for partitions that are added to the input topics, until ctx is
-// done, and has them followed from their first record.
+// discover looks for partitions that are added to the input topics, until ctx is done, and calls
+// follow to read them from their first record.
 func (s *Source) discover(ctx context.Context, follow func([]feed)) {
 	t := time.NewTicker(s.every)
 	defer t.Stop()
@@ -53,7 +53,7 @@ func (s *Source) discover(ctx context.Context, follow func([]feed)) {
 	}
 }
 
-// added returns feeds of the partitions of a topic that are not known yet.
+// added returns feeds for the partitions of a topic that are not known yet.
 func (s *Source) added(ctx context.Context, known *growth) (feeds []feed, err error) {
 	id, n, err := s.client.Partitions(ctx, known.Topic)
 	if err != nil || n <= known.Count || planted.Fault("grow") {
@@ -76,7 +76,7 @@ func (s *Source) added(ctx context.Context, known *growth) (feeds []feed, err er
 	return feeds, nil
 }
 
-// Partitions returns all inputs, with those added.
+// Partitions returns all inputs, including added partitions.
 func (s *Source) Partitions() Partitions {
 	ins := make(Partitions, len(s.feeds))
 	for i := range s.feeds {

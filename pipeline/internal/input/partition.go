@@ -18,10 +18,10 @@ import (
 // Partition is an input partition and the position in it.
 type Partition struct {
 	Topic     string
-	ID        [16]byte // topic ID, which tells a topic from a later one of the same name
+	ID        [16]byte // topic ID, which distinguishes a topic from a later one of the same name
 	Partition int32
 	Next      int64    // first offset that no BATCH covers
-	mark      lastRead // of the record before next, if it was verified at the start
+	mark      lastRead // record before Next, if it was verified at the start
 }
 
 func (in *Partition) String() string { return fmt.Sprintf("%s/%d", in.Topic, in.Partition) }
@@ -42,8 +42,8 @@ func Compare(a, b *Partition) int {
 	return cmp.Or(strings.Compare(a.Topic, b.Topic), int(a.Partition)-int(b.Partition))
 }
 
-// Open returns the partitions of the input topics, having checked that the
-// topics exist and are not compacted.
+// Open returns the partitions of the input topics, after checking that the topics exist and are not
+// compacted.
 func Open(ctx context.Context, c *ingest.Client, topics []string) (Partitions, error) {
 	var ins Partitions
 	for _, name := range topics {
@@ -84,8 +84,8 @@ func (ins Partitions) Ends(ctx context.Context, c *ingest.Client, report func(ev
 	return ends, nil
 }
 
-// WithFormer adds the topics that were replaced in the history and still exist. It
-// returns the names of all that were replaced.
+// WithFormer adds the partitions of topics that were replaced in the history and still exist. It
+// also returns the names of all topics that were replaced.
 func (ins Partitions) WithFormer(ctx context.Context, c *ingest.Client, entries []modellog.Entry) (Partitions, map[string]bool, error) {
 	former := map[string]bool{}
 	for _, e := range entries {

@@ -11,9 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Seek sets every input to the position of the history, having verified that it is the
-// partition that was learned from. An input that no BATCH covers begins at its first
-// record.
+// Seek sets every input to the position of the history, after verifying that it is the partition
+// that was learned from. An input without a position in the history begins at its first record.
 func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(event.Event)) error {
 	known := map[*Partition]snapshot.Position{}
 	for _, p := range reached {
@@ -57,8 +56,8 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 	return nil
 }
 
-// Recognise compares the last record before p with the last one that was decided,
-// unless it is deleted.
+// Recognise compares the last record before the position p with the record that was decided last,
+// by their fingerprints. It accepts the partition if that record was deleted.
 func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot.Position, first int64, report func(event.Event)) error {
 	if p.Fingerprint == 0 || planted.Fault("fingerprint") { // after a GAP
 		return nil

@@ -13,28 +13,28 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// Span holds the records of one input that a read_committed reader gets from the
-// offsets [from, to).
+// Span holds the records of one input at the offsets [From, To), as far as a read_committed reader
+// gets them.
 type Span struct {
 	In       *Partition
 	From, To int64
 	Records  []ingest.Record
 }
 
-// Gap is a range of offsets, [from, to), that was deleted before it was read.
+// Gap is a range of offsets, [From, To), whose records were deleted before they were read.
 type Gap struct {
 	In       *Partition
 	From, To int64
 }
 
-// Source collects spans from its inputs as they arrive. Of each input it holds the
-// response that records are being taken from and one more that is read ahead, so that
-// a slow learner puts back-pressure on the fetchers.
+// Source collects spans from its inputs as they arrive. For each input it holds the response that
+// records are being taken from, and one more that was read ahead. A slow learner so puts
+// back-pressure on the fetchers.
 type Source struct {
 	client *ingest.Client
 	ends   []int64        // offset of each input at which reading stops; nil: follow
 	gaps   bool           // continue after lost input; otherwise it is an error
-	budget *ingest.Budget // for the bytes that are read ahead, of all feeds
+	budget *ingest.Budget // for the bytes that all feeds read ahead
 	report func(event.Event)
 
 	feeds    []feed
@@ -42,11 +42,11 @@ type Source struct {
 	first    int           // feed that the next round of collect begins with
 	left     int           // bytes that still fit into the current BATCH
 	open     int           // feeds that have not ended
-	grown    []growth      // added partitions that grew has not returned yet
-	names    []growth      // topics, with the number of partitions that are read
+	grown    []growth      // topics with added partitions that Grew has not returned yet
+	names    []growth      // topics and the numbers of their partitions that are read
 	every    time.Duration // interval of discover
 
-	at func(topic string, r *ingest.Record) int64 // see Align; nil: in any order
+	at func(topic string, r *ingest.Record) int64 // time of a record, see Align; nil: records are taken in any order
 }
 
 func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
@@ -82,7 +82,7 @@ func (s *Source) Run(ctx context.Context) {
 func (s *Source) follow(ctx context.Context, i int, f feed) {
 	in, offset := f.in, f.taken
 	w := newWitness(s.client, in, f.reads, s.report)
-	idle := false // the last arrival says so
+	idle := false // whether the last arrival says that the input is at its end
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
 			s.arrive(ctx, arrival{feed: i, err: io.EOF})
@@ -99,7 +99,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 			return
 		case got.Next == offset:
 			f.reads.Release(got.Held)
-			s.report(lag(in, f.reached.Load(), &got)) // what was read ahead is not learned yet
+			s.report(lag(in, f.reached.Load(), &got)) // from the position taken: records that were read ahead are not learned yet
 			if s.at != nil && !idle && offset >= got.End {
 				if idle = true; !s.arrive(ctx, arrival{feed: i, idle: true}) {
 					return
@@ -119,7 +119,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 			}
 			if !first {
 				if got.HighWatermark > 0 {
-					s.report(lag(in, f.reached.Load(), &got)) // also of a learner that is paused, and takes nothing
+					s.report(lag(in, f.reached.Load(), &got)) // a paused learner takes nothing, but its lag is reported
 				}
 				if !s.awaitRoom(ctx, f, &got) {
 					return
@@ -136,8 +136,8 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 // lagEvery is how often a lag is reported while there is no room to read ahead.
 const lagEvery = 2 * time.Second
 
-// awaitRoom waits until a feed takes what was fetched, and meanwhile reports a lag that grows: a
-// learner that is paused takes nothing.
+// awaitRoom waits until the feed is ready for the next response. Meanwhile it reports the lag when
+// it grows, because a paused learner takes nothing. It returns false if ctx ends.
 func (s *Source) awaitRoom(ctx context.Context, f feed, got *ingest.Fetched) bool {
 	every := time.NewTicker(lagEvery)
 	defer every.Stop()
@@ -149,7 +149,7 @@ func (s *Source) awaitRoom(ctx context.Context, f feed, got *ingest.Fetched) boo
 			return false
 		case <-every.C:
 		}
-		end, err := s.client.End(ctx, f.in.Topic, int(f.in.Partition)) // after an error, the next fetch says why
+		end, err := s.client.End(ctx, f.in.Topic, int(f.in.Partition)) // an error is left to the next fetch
 		if err == nil && end > got.End {
 			now := *got
 			now.End, now.HighWatermark = end, max(got.HighWatermark, end)
@@ -169,9 +169,9 @@ func (s *Source) arrive(ctx context.Context, a arrival) bool {
 	}
 }
 
-// Take collects up to size records, waiting no longer than linger after the first of
-// them, or returns one gap. It returns nothing when partitions were added before any
-// record arrived, and io.EOF once every input has ended.
+// Take collects up to size records, or returns one gap. It waits for more records no longer than
+// linger after the first. It returns nothing when partitions were added before any record arrived,
+// and io.EOF once every input has ended.
 func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Span, *Gap, error) {
 	var late <-chan time.Time // nil, and so never ready, before the first record
 	took := make([]Span, len(s.feeds))
@@ -196,7 +196,7 @@ func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Sp
 			if err := s.accept(a); err != nil {
 				return nil, nil, err
 			}
-			if len(s.grown) > 0 && n == 0 { // before any of their records
+			if len(s.grown) > 0 && n == 0 { // return before any of their records are taken
 				return nil, nil, nil
 			}
 			continue
@@ -219,7 +219,7 @@ func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Sp
 	return spans, nil, nil
 }
 
-// gap takes the next gap of some feed; nil if there is none.
+// gap takes the next gap of any feed; nil if there is none.
 func (s *Source) gap() *Gap {
 	for i := range s.feeds {
 		f := &s.feeds[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// lastRead is the position and the last record that was read of a partition. They serve
-// to recognise its log.
+// lastRead is the position in a partition and the last record that was read from it. They serve to
+// recognise the log of the partition.
 type lastRead struct {
 	next        int64 // first offset not read; 0: nothing was read
 	epoch       int32 // leader epoch of the records before next; -1: unknown
@@ -20,11 +20,14 @@ type lastRead struct {
 	fingerprint uint64
 }
 
-// witness reads a partition and verifies that it is still the log that was learned
-// from: the topic has the same id, which is unique; the log is not truncated, by its
-// leader epochs (KIP-320); and the record last read is still at its offset. It verifies
-// this after every event that may have changed it, before it returns any record that
-// was read since.
+// witness reads a partition and verifies that it is still the log that was learned from:
+//
+//   - The topic has the same id, which is unique.
+//   - The leader epochs show that the log was not truncated (KIP-320).
+//   - The record last read is still at its offset.
+//
+// It verifies this after every event that may have changed the log, and before it returns any
+// record that was read since the event.
 type witness struct {
 	client  *ingest.Client
 	fetcher *ingest.Fetcher
@@ -46,9 +49,9 @@ const (
 	// records are read and nothing indicates a deletion.
 	identityEvery = time.Second
 
-	// truncationPersists is how long a partition has to end before a record that was
-	// read until it counts as truncated, if its leader cannot tell: a broker that has
-	// just restarted may not know its end yet.
+	// truncationPersists is how long a partition has to end before a record that was read, until it
+	// counts as truncated. It applies if the leader cannot tell: a broker that has just restarted
+	// may not know the end of the log yet.
 	truncationPersists = 5 * time.Second
 )
 
@@ -63,7 +66,7 @@ func newWitness(c *ingest.Client, in *Partition, b *ingest.Budget, report func(e
 // poll reads from offset. It returns *ingest.GapError unchanged, and ErrHistory if the
 // topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
-	var since time.Time // of the first response that the partition ends before offset
+	var since time.Time // time of the first response by which the partition ends before offset
 	for pause := new(ingest.Backoff); ; {
 		got, err := Poll(ctx, w.fetcher, offset, func(ev event.Event) {
 			w.doubt = true
@@ -97,7 +100,7 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 		case gap != nil:
 			w.read = lastRead{next: gap.LogStart, epoch: -1, offset: -1}
 			return got, err
-		case settled || got.Next == offset: // settled, or no records that could be of another log
+		case settled || got.Next == offset: // settled, or the response has no records that could belong to another log
 			w.take(&got)
 			return got, nil
 		}

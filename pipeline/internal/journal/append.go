@@ -50,7 +50,8 @@ func (j *Journal) Write(ctx context.Context, rs ...modellog.Record) error {
 	return j.writeAt(ctx, nil, rs...)
 }
 
-// writeAt is write with the times of the records in Unix milliseconds; nil: now.
+// writeAt is Write with the times of the records in Unix milliseconds. If times is nil, it is the
+// current time.
 func (j *Journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
@@ -126,8 +127,8 @@ func (j *Journal) AppendAt(ctx context.Context, times []int64, rs ...modellog.Re
 	return j.lost
 }
 
-// AppendBatch appends d to the model log, with a RELEASED if one is due. If pause is not
-// nil, it also appends the PAUSE that this returns, and returns it.
+// AppendBatch appends d to the model log, together with a RELEASED if one is due. If pause is not
+// nil, it also appends the PAUSE that pause makes, and returns it.
 func (j *Journal) AppendBatch(ctx context.Context, d *history.Decided, released int64, pause func(seq int64, o modellog.Owner) *modellog.Pause) (*modellog.Batch, *modellog.Pause, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, nil, err

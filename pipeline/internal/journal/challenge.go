@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Challenge writes s, the result of the refit r, to the log: its chunks, and then the CHALLENGER that completes it.
-// It does not interfere with snapshots.
+// Challenge writes s, the result of the refit r, to the log: first its chunks, and then the
+// CHALLENGER that completes it. It does not interfere with snapshots.
 func (j *Journal) Challenge(ctx context.Context, s *snapshot.Snapshot, r modellog.Refit, c model.Config) (event.Refitted, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Claim makes this process the writer of the log, with the versions v. The last claim
-// wins and fences the previous writer. The records that with returns are appended in
-// the same batch after the claim; with may be nil.
+// Claim makes this process the writer of the log, with the versions v. The last claim wins and
+// fences the previous writer. with, which may be nil, returns records that are appended in the same
+// batch, after the claim.
 func (j *Journal) Claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
 	for {
 		f := j.Log.Fold
@@ -26,7 +26,7 @@ func (j *Journal) Claim(ctx context.Context, v modellog.Versions, with func(mode
 				return err
 			}
 		}
-		if !f.Seeded() && !planted.Fault("unseeded") { // and so any claim would be void
+		if !f.Seeded() && !planted.Fault("unseeded") { // any claim would then be void
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it is usable", snapshot.ErrCorrupt, j.Topic)
 		}
 		c := &modellog.Claim{
@@ -69,7 +69,7 @@ func (j *Journal) Begin(ctx context.Context, c model.Config, options []byte, seq
 	if err != nil || j.Log.Fold.Genesis().Versions == c.Versions() {
 		return err
 	}
-	if err := j.SameVersions(c); err != nil { // the owner before may have decided until the claim
+	if err := j.SameVersions(c); err != nil { // the previous owner may have decided something before the claim
 		return err
 	}
 	f := j.Log.Fold
@@ -99,8 +99,8 @@ func (j *Journal) Trusted(c model.Config) error {
 	return nil
 }
 
-// SameVersions returns an error unless the history is of this program's versions or
-// can be upgraded to them.
+// SameVersions returns an error unless the history has the versions of this program, or can be
+// upgraded to them.
 func (j *Journal) SameVersions(c model.Config) error {
 	f := j.Log.Fold
 	have := f.Genesis().Versions

@@ -1,5 +1,5 @@
-// Package journal is the access of a process to a model log: it claims the log, appends to
-// it, and restores what it holds.
+// Package journal gives a process access to a model log: it claims the log, appends to it, and
+// restores the state that the log holds.
 package journal
 
 import (
@@ -45,8 +45,8 @@ type Journal struct {
 	lost     error // set for good when the claim is lost or the log is broken
 }
 
-// Open opens the model log and reads its tail, far enough back to have at least
-// that many snapshots, or the whole log if it has fewer.
+// Open opens the model log and reads its tail, far enough back to have at least the given number of
+// snapshots, or the whole log if it has fewer.
 func Open(ctx context.Context, c model.Config, snapshots int) (*Journal, error) {
 	j, err := Unread(ctx, c)
 	if err != nil {
@@ -97,7 +97,7 @@ func unread(ctx context.Context, c model.Config, tolerant bool) (*Journal, error
 	}, err
 }
 
-// Tail reads the tail of the log, far enough back to have at least that many snapshots.
+// Tail reads the tail of the log, far enough back to have at least the given number of snapshots.
 func (j *Journal) Tail(ctx context.Context, snapshots int) error {
 	return j.Reading(func() error {
 		return j.Log.Tail(ctx, func(f *modellog.Fold) bool { return len(f.Snapshots()) >= snapshots }, j.See(nil))
@@ -110,8 +110,8 @@ func (j *Journal) ReadOn(ctx context.Context, see kafkalog.See) error {
 	return j.Reading(func() error { return j.Log.ReadOn(ctx, j.See(see)) })
 }
 
-// Reading calls read, and repeats it if the log was trimmed beyond the position of the
-// reader. The owner, which is then another process, has deleted old history.
+// Reading calls read, and repeats it if the log was trimmed beyond the position of the reader: the
+// owner, another process, has then deleted old history.
 func (j *Journal) Reading(read func() error) error {
 	for {
 		err := read()
@@ -130,7 +130,7 @@ func (j *Journal) See(see kafkalog.See) kafkalog.See {
 		if v.Record == nil {
 			j.report(event.Unreadable{Offset: v.Offset, Why: v.Void})
 		}
-		if v.Void != "" && j.Log.Fold.Seeded() { // before, a MANIFEST may just lie too far back
+		if v.Void != "" && j.Log.Fold.Seeded() { // until then, a MANIFEST may only be void because it needs an earlier part of the log
 			j.report(event.Void{Offset: v.Offset, Type: v.Type, Why: v.Void})
 		}
 		if see != nil {
@@ -170,9 +170,9 @@ func (j *Journal) Confirm(ctx context.Context) error {
 // CheckEvery is the interval at which the log is verified.
 const CheckEvery = time.Second
 
-// Watch verifies periodically, until ctx is done, that the log is complete and that
-// this process still holds the claim. After each time it calls serving with what scorers
-// serve, once there is a snapshot.
+// Watch verifies periodically, until ctx is done, that the log is complete and that this process
+// still holds the claim. Each time, if the log has a snapshot, it calls serving with what scorers
+// serve.
 func (j *Journal) Watch(ctx context.Context, serving func(modellog.Choice)) error {
 	t := time.NewTicker(CheckEvery)
 	defer t.Stop()
@@ -218,8 +218,8 @@ func (j *Journal) check(ctx context.Context) (c modellog.Choice, ok bool, err er
 	return c, ok, err
 }
 
-// Knows reports whether m belongs to a BATCH of this history, or to one so old that
-// the difference does not matter.
+// Knows reports whether m belongs to a BATCH of this history. It also reports true for a BATCH so
+// old that the difference does not matter.
 func (j *Journal) Knows(m Marker) bool {
 	j.turn <- struct{}{}
 	defer j.unlock()
@@ -236,14 +236,14 @@ func (j *Journal) fenced() error {
 	if now.Owner == j.Owner || planted.Fault("owner") && now.Epoch == j.Owner.Epoch {
 		return nil
 	}
-	if now.Epoch == 0 { // forgotten with a ROLLBACK to before what the fold remembers
+	if now.Epoch == 0 { // the fold has forgotten the claim, with a ROLLBACK to a place before those that it remembers
 		return fmt.Errorf("%w: another process has claimed the model %q after this learner (epoch %d) and rolled it back", ErrFenced, j.Topic, j.Owner.Epoch)
 	}
 	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) after this learner (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.Topic, now.Epoch, j.Owner.Epoch)
 }
 
-// Serves returns what scorers serve. If it would have to wait for an append, or there is no
-// snapshot to serve, ok is false.
+// Serves returns what scorers serve. ok is false if there is no snapshot to serve, or if Serves
+// would have to wait for an append.
 func (j *Journal) Serves() (c modellog.Choice, ok bool) {
 	select {
 	case j.turn <- struct{}{}:

@@ -13,7 +13,7 @@ import (
 // Marker is the value of the record that identifies what a transaction publishes.
 type Marker struct {
 	Seq   int64         `json:"seq"`
-	Chain snapshot.Hash `json:"chain"` // of that BATCH, which tells it from a BATCH of another history
+	Chain snapshot.Hash `json:"chain"` // chain of that BATCH, which distinguishes it from a BATCH of another history
 }
 
 // NewestMarker returns the last marker that was committed; zero if there is none.

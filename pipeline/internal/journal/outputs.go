@@ -15,23 +15,23 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Outputs is what the output topics of a model show of its history.
+// Outputs describes how far the output topics of a model show its history.
 type Outputs struct {
-	Seq int64 // highest seq of the newest predictions and markers
+	Seq int64 // highest seq among the newest predictions and markers
 	Any bool  // there are or were predictions
 }
 
-// PredictionsAtOnce is the number of offsets that are read at first from the end of
-// each partition of the predictions topic.
+// PredictionsAtOnce is the number of offsets that are read first, at the end of each partition of
+// the predictions topic.
 const PredictionsAtOnce = 512
 
-// Published reads from the output topics up to which seq a model has published. All
-// predictions up to seq released were published before the log said so.
+// Published reads from the output topics up to which seq a model has published. released is the seq
+// of the last RELEASED: all predictions up to it were published before the log said so.
 //
-// A successor publishes again what it cannot know to have been published, and may be
-// killed before it comes to the last seq. Therefore each partition is read backwards
-// until one of its predictions is of a released seq: whatever follows the first
-// prediction of an unreleased seq has then been seen.
+// A successor publishes again what it cannot know to have been published, and may be killed before
+// it has reached the last seq. Therefore each partition is read backwards until a prediction of a
+// released seq is found: everything after the first prediction of an unreleased seq has then been
+// read.
 func (j *Journal) Published(ctx context.Context, c model.Config, released int64) (out Outputs, err error) {
 	first, end, err := input.Offsets(ctx, c.Client, model.PredictionsTopic(c.Model), c.Report)
 	if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
@@ -44,7 +44,7 @@ func (j *Journal) Published(ctx context.Context, c model.Config, released int64)
 			from := max(first[p], to-min(back, maxPredictions))
 			lowest, highest, err := seqRange(ctx, f, from, to, c.Report)
 			var lost *ingest.GapError
-			if errors.As(err, &lost) { // by retention, in the meantime
+			if errors.As(err, &lost) { // deleted by retention in the meantime
 				break
 			}
 			if err != nil {
@@ -64,12 +64,12 @@ func (j *Journal) Published(ctx context.Context, c model.Config, released int64)
 	return out, nil
 }
 
-// maxPredictions is the number of offsets that are read at once at most.
+// maxPredictions is the maximum number of offsets that are read at once.
 const maxPredictions = 1 << 16
 
-// seqRange returns the lowest and the highest seq of the predictions in [from, to).
-// Predictions without one are of a release that did not write it, and count as 0. If
-// there are no predictions, lowest is math.MaxInt64.
+// seqRange returns the lowest and the highest seq of the predictions in [from, to). Predictions
+// without a seq were written by an early release, and count as 0. If there are no predictions,
+// lowest is math.MaxInt64.
 func seqRange(ctx context.Context, f *ingest.Fetcher, from, to int64, report func(event.Event)) (lowest, highest int64, err error) {
 	lowest = math.MaxInt64
 	rs, err := input.NewCursor(f).Take(ctx, from, to, report)
@@ -85,8 +85,8 @@ func seqRange(ctx context.Context, f *ingest.Fetcher, from, to int64, report fun
 	return lowest, highest, err
 }
 
-// Outlived returns kafkalog.ErrLog if the outputs have a later seq than the log, which then has
-// lost records. Otherwise it returns the seq after which an empty log has to begin, so
+// Outlived returns kafkalog.ErrLog if the outputs have a later seq than the log, because the log
+// has then lost records. Otherwise it returns the seq after which an empty log has to begin, so
 // that no seq is used twice.
 func (j *Journal) Outlived(ctx context.Context, c model.Config) (seq int64, err error) {
 	if err := j.ReadOn(ctx, nil); err != nil {
@@ -96,13 +96,13 @@ func (j *Journal) Outlived(ctx context.Context, c model.Config) (seq int64, err 
 	if err != nil {
 		return 0, err
 	}
-	if err := j.ReadOn(ctx, nil); err != nil { // to have every BATCH that published has seen
+	if err := j.ReadOn(ctx, nil); err != nil { // to read every BATCH whose predictions Published has seen
 		return 0, err
 	}
 	f := j.Log.Fold
 	switch {
 	case !f.Seeded():
-		return 0, nil // claim returns the error
+		return 0, nil // Claim returns the error
 	case f.Claim().Epoch == 0 && out.Any && !c.NewModel:
 		return 0, fmt.Errorf("%w: %q is empty, but %q has predictions up to seq %d: the log was deleted or lost all records; restore the topic from a backup, or start a new model beside the old predictions with accrete learn --new-model", kafkalog.ErrLog, j.Topic, model.PredictionsTopic(c.Model), out.Seq)
 	case f.Claim().Epoch == 0:

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Restore restores the history from the newest usable snapshot. It returns it with the
-// decisions that the log has after that snapshot.
+// Restore restores the history from the newest usable snapshot. It also returns the decisions that
+// the log has after that snapshot.
 func (j *Journal) Restore(ctx context.Context, c model.Config, options []byte) (*history.History, modellog.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.Log.Fold.Recover(back)
@@ -54,7 +54,7 @@ func (j *Journal) Restore(ctx context.Context, c model.Config, options []byte) (
 			return nil, r, err
 		}
 		var gap *ingest.GapError
-		if errors.As(err, &gap) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
+		if errors.As(err, &gap) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted the snapshot
 			if err := j.ReadOn(ctx, nil); err != nil {
 				return nil, r, err
 			}
@@ -88,9 +88,9 @@ func (j *Journal) Load(ctx context.Context, at modellog.Stored) (*snapshot.Snaps
 	return snapshot.Decode(file, 0)
 }
 
-// Save writes s to the log: first its chunks and then, once await says that all predictions up to its
-// seq are published, the MANIFEST that completes it. line is the timeline as of s,
-// and verdict that of the gate.
+// Save writes s to the log: first its chunks, and then the MANIFEST that completes it. Before the
+// MANIFEST it waits for await, which returns once all predictions up to the seq of s are published.
+// line is the timeline as of s, and verdict is the verdict of the gate.
 func (j *Journal) Save(ctx context.Context, s *snapshot.Snapshot, line *timeline.Timeline, verdict *modellog.Gate, await func(context.Context, int64) error, c model.Config) (event.Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
@@ -130,8 +130,8 @@ func (j *Journal) Save(ctx context.Context, s *snapshot.Snapshot, line *timeline
 	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Gate: m.Gate}, nil
 }
 
-// errBroken means that a delayed copy of an earlier snapshot's first chunk was appended
-// among the chunks of this one, which is void therefore.
+// errBroken means that a delayed copy of the first chunk of an earlier snapshot was appended among
+// the chunks of this snapshot, which is therefore void.
 var errBroken = errors.New("a chunk of an earlier claim interrupts the snapshot")
 
 func (j *Journal) finish(ctx context.Context, m *modellog.Manifest) error {

@@ -12,7 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Describe returns the record of a start with state h.
+// Describe returns s completed for a model that starts with the state h: with its step and its
+// state hash.
 func Describe(s modellog.Start, h *history.History) (*modellog.Start, error) {
 	frozen, err := h.Freeze(0)
 	if err != nil {
@@ -22,8 +23,8 @@ func Describe(s modellog.Start, h *history.History) (*modellog.Start, error) {
 	return &s, nil
 }
 
-// Start claims the log and writes the GENESIS of a model that begins with h, the snapshot
-// of h and an IMPORTED, which completes it.
+// Start claims the log and writes the GENESIS of a model that begins with h, then the snapshot of
+// h, and then the IMPORTED that completes the beginning. It continues a start that was interrupted.
 func (j *Journal) Start(ctx context.Context, c model.Config, options []byte, h *history.History, how *modellog.Start) error {
 	if err := j.Trusted(c); err != nil {
 		return err

@@ -18,15 +18,15 @@ import (
 //
 //	snapshot     bytes of the largest snapshot so far, five times: the learning model, the
 //	             serving model, the copy, its encoding, and what a step needs
-//	frequencies  max_features, and 2,048 more for a mixture, × (inputs + 1) × 4 bytes, with
-//	             the inputs that the model sees: several for a column that is a category or a
-//	             time. With learner.memory, the features that it allows a model of one score
-//	             instead of max_features. With input.on_change: adopt, these, the factors and
-//	             the window count twice, for the second model
-//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
-//	             and 16,000 bytes and two for each row of the window for each tree of a forest,
-//	             and 152,000 and four for each of one whose trees grow again: its nodes, and the
-//	             leaves of the rows; 4.2 MB for learner.variance
+//	frequencies  max_features, and 2,048 more for a mixture, × (inputs + 1) × 4 bytes. The
+//	             inputs are those that the model sees: several for a column that is a category
+//	             or a time. With learner.memory, the number of features that it allows a model
+//	             of one score replaces max_features. With input.on_change: adopt, frequencies,
+//	             factors and window count twice, for the second model
+//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms).
+//	             For each tree of a forest, 16,000 bytes and two for each row of the window; or,
+//	             if trees grow again, 152,000 bytes and four for each row: the nodes of the tree,
+//	             and the leaves of the rows. 4.2 MB for learner.variance
 //	window       numbers in the windows that the algorithm and a mixture have, beside those in
 //	             the snapshot (learner.Config.WindowNumbers) × 4 bytes: a copy of the inputs, and
 //	             the phases of rows with 256 inputs or more
@@ -36,9 +36,9 @@ import (
 //	             bytes, and 512 more with distinct
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned
-//	publication  bytes of the predictions and quarantined records of a BATCH, of which
-//	             they share no memory: the largest so far. One is made, four are queued,
-//	             and those being written may be four combined, with their encoding
+//	publication  bytes of the predictions and quarantined records of a BATCH, the largest so
+//	             far. They share no memory with the BATCH. One publication is made, four are
+//	             queued, and the one being written may combine four, and has its encoding
 //	read         one budget for the records of all partitions that are read ahead, by the
 //	             learner and by a replay: 32 MiB of decompressed records. It is more if a
 //	             larger batch, of up to 64 MiB, was read alone, or if brokers' responses,
@@ -47,21 +47,22 @@ import (
 //	refit        with refit.every: window × (8 × max_features + 256) bytes for the features,
 //	             rows and records, 8 × p² bytes for the normal equations if
 //	             p = 2 × max_features + 1 is at most 2,100, and 32 MiB to read
-//	late         with input.labels: what waits at most so far, for each features, label or key
-//	             that is remembered 400 bytes and its key, and for features 8 bytes for each
-//	             of their values and of those of their prediction
-//	rows         with input.tables: for each row at most so far twice 160 bytes, its key and its
-//	             values, for the learner and for what is decided ahead of it
+//	late         with input.labels: the largest total so far of what waits. Features, a label or
+//	             a remembered key take 400 bytes and the key; features also take 8 bytes for
+//	             each of their values and of the values of their prediction
+//	rows         with input.tables: the largest total so far of the rows of tables. Each takes
+//	             160 bytes, its key and its values, twice: for the learner, and for the decider
+//	             ahead of it
 //	2            the growth of the heap before Go's garbage collector runs
 //	64 MiB       the program, its stacks and its connections
 //
-// The program also sets the limit, less 46 MiB for its own file, as Go's memory limit, near which the garbage
-// collector runs more often, unless GOMEMLIMIT is set.
+// Unless GOMEMLIMIT is set, the program also sets the limit, less 46 MiB for its own file, as Go's
+// memory limit, near which the garbage collector runs more often.
 type Estimate struct {
 	Model    learner.Config
 	Features int64 // max_features
 	Factors  int64 // bytes
-	Learners int64 // that have windows with a copy of the inputs
+	Learners int64 // number of models that have windows with a copy of the inputs
 	Refit    int64 // bytes, see the function Refit; 0 without refits
 	Snapshot int64 // bytes, of the largest so far
 	Dim      int64 // inputs
@@ -89,7 +90,7 @@ func (m *Estimate) Limit() int64 {
 	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+4*m.Learners*int64(m.Model.WindowNumbers(int(m.Dim)))+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit+m.late+m.rows)
 }
 
-// features returns the maximum of random features.
+// features returns the maximum number of random features.
 func (m *Estimate) features() int64 {
 	if m.Model.Memory > 0 {
 		return int64(m.Model.MostFeatures(int(m.Dim), 1))
@@ -97,7 +98,7 @@ func (m *Estimate) features() int64 {
 	return m.Features
 }
 
-// frequency returns the memory of a random feature's frequency, or of its parameters.
+// frequency returns the memory of the frequency of a random feature, or of its parameters.
 func (m *Estimate) frequency() int64 { return int64(4 + m.Model.FrequencyBytes(int(m.Dim))) }
 
 // Reads updates the maximum of the bytes that are read ahead.
@@ -144,17 +145,16 @@ func (m *Estimate) Publishes(out *history.Publication) {
 	larger(&m.publication, published)
 }
 
-// larger sets the bytes that it has to larger ones, with a margin so that the limit seldom
-// changes.
+// larger raises *have to bytes if bytes is more, with a margin so that the limit seldom changes.
 func larger(have *int64, bytes int64) {
 	if bytes > *have {
 		*have = bytes + bytes/8
 	}
 }
 
-// Refit returns the memory that a refit takes on a window of records: what it reads
-// ahead, the features of its records, their rows, the records themselves, and the normal
-// equations if they are used.
+// Refit returns the memory that a refit takes on a window of records: what it reads ahead, the
+// features of the records, their rows, the records themselves, and the normal equations if they are
+// used.
 func Refit(window, features int) int64 {
 	n := Read + int64(window)*(8*int64(features)+256)
 	if p := int64(2*features + 1); p <= refit.MaxDirect {

@@ -1,5 +1,5 @@
-// Package mirror finds the positions of a topic in another one that has the same records
-// under other offsets: one that was created again, or that mirrors it.
+// Package mirror finds positions of a topic in another topic that has the same records at other
+// offsets: one that was created again, or that mirrors it.
 package mirror
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Err means that it cannot be determined from where on a new topic continues another.
+// Err means that it cannot be determined at which position a new topic continues another one.
 var Err = errors.New("topic cannot be adopted")
 
 // Topic is a topic that replaces another.
@@ -26,14 +26,15 @@ type Topic struct {
 	Report  func(event.Event)
 }
 
-// Start is where to continue in the new topic, if not after the record that was decided
-// last.
+// Start selects a position in the new topic. The zero value is the position after the record that
+// was decided last.
 type Start struct {
 	Earliest, End bool            // at the first record; after the last one
 	Offsets       map[int32]int64 // next offset by partition; overrides the others
 }
 
-// Decided returns the ranges with records of all BATCHes up to seq that are in the log.
+// Decided returns the ranges of all BATCHes up to seq that are in the log, without ranges that have
+// no records.
 func Decided(f *modellog.Fold, seq int64) (out []modellog.Range) {
 	from, ok := f.Recover(len(f.Snapshots()))
 	if !ok {

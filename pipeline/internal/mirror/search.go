@@ -21,8 +21,8 @@ type search struct {
 	*Topic
 	fetcher    *ingest.Fetcher
 	was        snapshot.Position // in the old topic
-	first, end int64             // of the new partition
-	last       *modellog.Range   // decided last; nil if the log was trimmed past it
+	first, end int64             // offsets of the new partition
+	last       *modellog.Range   // range that was decided last; nil if the log was trimmed past it
 }
 
 // position returns the next offset, and the fingerprint of the record before it.
@@ -51,8 +51,8 @@ func (s *search) position(ctx context.Context, at Start) (next int64, fingerprin
 	return found.Offset + 1, input.Fingerprint(found), nil
 }
 
-// before returns the fingerprint of the record before an offset, 0 if there is none or
-// only control records are close to it.
+// before returns the fingerprint of the record before an offset. It returns 0 if there is no such
+// record, or if only control records are close to the offset.
 func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	const near = 64
 	c := input.NewCursor(s.fetcher)
@@ -68,19 +68,19 @@ func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 }
 
 const (
-	// guesses is the number of offsets that the record decided last may have had, where
-	// control records of transactions may follow it.
+	// guesses is the number of offsets that are tried for the record decided last. Control records
+	// of transactions may follow it, so that its offset is not known exactly.
 	guesses = 64
 
-	// matches is the number of equal records after which the search ends: it could not
-	// tell them apart.
+	// matches is the number of matching records at which the search ends, because it could not tell
+	// them apart.
 	matches = 16
 )
 
-// find returns the record of the new partition that is the one decided last. The
-// fingerprint covers the offset in the old topic, so it is computed with that offset.
-// Because records may repeat, the digest of the whole range decided last, where the
-// log still has it, confirms or refutes each match.
+// find returns the record of the new partition that is the record decided last. The fingerprint
+// covers the offset in the old topic, so it is computed with that offset. Because records may
+// repeat, each match is confirmed or refuted by the digest of the whole range decided last, if the
+// log still has that range.
 func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	if s.was.Fingerprint == 0 {
 		return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is unknown, because of a gap before offset %d: give the position in the new topic (--at %d:OFFSET)", Err, s.Was, s.was.Partition, s.was.Next, s.was.Partition)
@@ -165,7 +165,7 @@ func (s *search) matches(r *ingest.Record, offsets []int64) bool {
 	})
 }
 
-// same returns the record without a search if it has the same offset in the new topic.
+// same returns the record if it has the same offset in the new topic, so that no search is needed.
 func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, error) {
 	for _, o := range offsets {
 		if o < s.first || o >= s.end {
@@ -197,8 +197,8 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 	return nil, nil
 }
 
-// confirms compares the records up to an offset with the range that was decided last.
-// Both results are false if that is impossible.
+// confirms compares the records up to an offset with the range that was decided last. Both results
+// are false if they cannot be compared.
 func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err error) {
 	if s.last == nil || s.last.Records != s.last.To-s.last.From {
 		return false, false, nil // the offsets of its records are unknown

@@ -2,11 +2,11 @@ package transfer
 
 import "github.com/accrete-ml/accrete/snapshot/modellog"
 
-// Offsets are those of the records of complete snapshots and challengers.
+// Offsets are the offsets of the records that make up complete snapshots and challengers.
 type Offsets map[int64]bool
 
-// Kept returns the offsets of the snapshots that a fold remembers, and of the
-// challengers whose decision it remembers.
+// Kept returns the offsets of the snapshots that a fold remembers, and of those challengers whose
+// decision it remembers.
 func Kept(f *modellog.Fold) Offsets {
 	keep := Offsets{}
 	for _, s := range f.Snapshots() {
@@ -27,8 +27,8 @@ func (o Offsets) add(manifest int64, chunks []int64) {
 	}
 }
 
-// Has reports whether a record that counts belongs to an export. Abandoned decisions
-// do, because the chain of a ROLLBACK continues from them.
+// Has reports whether a record that counts belongs to an export. Abandoned decisions do, because
+// the chain of a ROLLBACK continues from them.
 func (o Offsets) Has(v modellog.Verdict) bool {
 	switch v.Record.(type) {
 	case *modellog.Claim, *modellog.Genesis, *modellog.Imported:

@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Rehearsal is a Destination that only decides which records count.
+// Rehearsal is a Destination that writes nothing and only decides which records count.
 type Rehearsal struct {
 	log *modellog.Fold
 	now modellog.Owner

@@ -28,7 +28,8 @@ type Result struct {
 }
 
 // Destination is where an import is written: a Rehearsal, or the model log. Claim makes the
-// importer its owner; first, unless it is nil, returns the records that follow the CLAIM.
+// importer the owner of the destination. first returns the records that follow the CLAIM; it may be
+// nil.
 type Destination interface {
 	Fold() *modellog.Fold
 	Owner() modellog.Owner
@@ -40,13 +41,13 @@ type Destination interface {
 type importer struct {
 	to     Destination
 	model  string
-	claims modellog.Versions // of the current claim
+	claims modellog.Versions // versions of the current claim
 	signed bool
 
-	times []int64 // of group
+	times []int64 // times of the records in group
 	group []modellog.Record
 	size  int
-	moved map[int64]modellog.Ref // the snapshots written, by the offsets of their MANIFESTs in the file
+	moved map[int64]modellog.Ref // the snapshots written, by the offsets that their MANIFESTs have in the file
 	files [2]hash.Hash           // over the chunks of the snapshot and of the challenger in progress
 }
 
@@ -108,7 +109,7 @@ func (i *importer) begin(h backup.Header) error {
 }
 
 const (
-	groupBytes   = 600 << 10 // of one append, which has to fit into a record batch of 1 MiB
+	groupBytes   = 600 << 10 // bytes of one append, which has to fit into a record batch of 1 MiB
 	groupRecords = 500
 )
 
@@ -181,7 +182,8 @@ func (i *importer) add(r backup.Record) error {
 	return nil
 }
 
-// move makes ref name the same snapshot where it was written, and reports whether it was.
+// move changes ref to name the same snapshot at the place where it was written, and reports whether
+// it was written.
 func (i *importer) move(ref *modellog.Ref) bool {
 	to, ok := i.moved[ref.Offset]
 	if ok {
@@ -190,7 +192,7 @@ func (i *importer) move(ref *modellog.Ref) bool {
 	return ok
 }
 
-// as makes the current claim one of the versions v.
+// as makes sure that the current claim has the versions v.
 func (i *importer) as(v modellog.Versions) error {
 	if i.claims == v {
 		return nil
@@ -227,7 +229,7 @@ func (i *importer) hash(c *modellog.Chunk) {
 	(*h).Write(c.Data)
 }
 
-// whole returns an error unless the chunks before m are the file that it describes.
+// whole returns an error unless the chunks before m make up the file that m describes.
 func (i *importer) whole(m *modellog.Manifest, challenger bool) error {
 	h := i.files[index(challenger)]
 	if h == nil || snapshot.Hash(h.Sum(nil)) != m.SHA256 || m.Model != i.model {

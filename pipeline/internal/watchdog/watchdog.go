@@ -1,4 +1,4 @@
-// Package watchdog tells whether a learner still finishes mini-batches.
+// Package watchdog detects that a learner no longer finishes mini-batches.
 package watchdog
 
 import (
@@ -9,7 +9,7 @@ import (
 
 // Pulse tracks whether the learner is learning and when it last finished a mini-batch.
 // Waiting for a broker does not count, because it has no time limit.
-type Pulse struct{ at atomic.Int64 } // time of the last beat, by monotonic; 0 at rest
+type Pulse struct{ at atomic.Int64 } // time of the last beat, as monotonic returns it; 0 at rest
 
 var began = time.Now()
 
@@ -19,8 +19,8 @@ func monotonic() int64 { return int64(time.Since(began)) + 1 }
 func (p *Pulse) Beat() { p.at.Store(monotonic()) }
 func (p *Pulse) Rest() { p.at.Store(0) }
 
-// Stopped returns a channel that is closed when there was no beat for longer than limit
-// during learning, unless ctx ends first. Without a limit it is never closed.
+// Stopped returns a channel that is closed when there has been no beat for longer than limit while
+// the learner was learning, unless ctx ends first. Without a limit it is never closed.
 func (p *Pulse) Stopped(ctx context.Context, limit time.Duration) <-chan struct{} {
 	if limit <= 0 {
 		return nil
