@@ -128,7 +128,8 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 	}
 }
 
-// certain is the lower bound of the probability in the logarithmic loss, which so remains finite.
+// certain is the lower bound of the probability in the logarithmic loss, so that the loss remains
+// finite.
 const certain = 1e-9
 
 // metric returns the metric of the prediction p for the label y.

@@ -10,18 +10,20 @@ import (
 
 // Difference compares the predictions that two models have made of the same records.
 type Difference struct {
-	Compared  int64   `json:"compared"`  // records that both have predicted
-	Different int64   `json:"different"` // predictions of which any bit differs
-	Changed   int64   `json:"changed"`   // that name another class; or, of numbers, the same as Different
-	Mean      float64 `json:"mean"`      // mean absolute difference of a number, or half the sum of those of the probabilities
-	Largest   float64 `json:"largest"`   // of these differences
+	Compared  int64 `json:"compared"`  // records that both have predicted
+	Different int64 `json:"different"` // predictions that differ in any bit
+	Changed   int64 `json:"changed"`   // predictions of another class; for numbers, the same as Different
+	// Mean is the mean absolute difference of the predicted numbers. For classes, it is the mean of
+	// half the sum of the absolute differences of the probabilities.
+	Mean    float64 `json:"mean"`
+	Largest float64 `json:"largest"` // largest of these differences
 
-	Graded  int64 `json:"graded"` // of Compared, with a label that both were graded by
-	With    Grade `json:"with"`   // with the records
+	Graded  int64 `json:"graded"` // number of Compared for which both predictions were graded by a label
+	With    Grade `json:"with"`   // the model with the records
 	Without Grade `json:"without"`
 }
 
-// Grade is how good predictions were.
+// Grade describes how good predictions were.
 type Grade struct {
 	Loss  float64 `json:"loss"`  // weighted mean
 	Error float64 `json:"error"` // share of wrong classes, or the mean squared error
@@ -32,7 +34,7 @@ type made struct {
 	topic     string
 	partition int32
 	offset    int64
-	answer    string // "prediction" of the record
+	answer    string // member "prediction" of the published record
 	task      learner.Task
 	row       []float64
 	classes   []string
@@ -42,17 +44,18 @@ type made struct {
 	weight    float64
 }
 
-// difference sums up a Difference. Its models see the same records in the same order, the
-// second one not all of them.
+// difference accumulates a Difference. Both models see the same records in the same order, except
+// that the second one does not see all of them.
 type difference struct {
 	sum    Difference
 	weight float64
 	a, b   []made
 
-	late map[settledAt]*history.Settled // by the first model, and not yet by the second
+	late map[settledAt]*history.Settled // settled by the first model, and not yet by the second
 }
 
-// settledAt is what a prediction that is graded later was made for, and which label graded it.
+// settledAt identifies a prediction that is graded later: what it was made for, and which label
+// graded it.
 type settledAt struct {
 	topic     string
 	partition int32
@@ -68,8 +71,9 @@ func (d *difference) settledWith(s history.Settled) {
 	d.late[placeOf(&s)] = &s
 }
 
-// settledWithout comes after settledWith of the same BATCH. What the second model settles in
-// another BATCH than the first one is compared then, or not at all.
+// settledWithout is called after settledWith for the same BATCH. If the second model settles a
+// prediction in a later BATCH than the first, it is compared then; if in an earlier one, not at
+// all.
 func (d *difference) settledWithout(s history.Settled) {
 	at := placeOf(&s)
 	if was := d.late[at]; was != nil && was.Graded && s.Graded {
@@ -139,7 +143,7 @@ func (d *difference) pair(a, b *made) {
 	d.grade(a.weight, a.loss, a.wrong, b.weight, b.loss, b.wrong)
 }
 
-// grade adds the grades of a prediction by both models.
+// grade adds how both models have done on one example.
 func (d *difference) grade(weight, loss, wrong, weightWithout, lossWithout, wrongWithout float64) {
 	s := &d.sum
 	s.Graded++
@@ -150,7 +154,7 @@ func (d *difference) grade(weight, loss, wrong, weightWithout, lossWithout, wron
 	s.Without.Error += weightWithout * wrongWithout
 }
 
-// apart returns how far two predictions are apart, and whether they are the same.
+// apart returns the difference of two predictions, and whether they are the same.
 func apart(a, b *made) (by float64, same bool) {
 	same = a.task == b.task && len(a.row) == len(b.row)
 	if a.task != learner.Classification {

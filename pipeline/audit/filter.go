@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Filter describes records of the inputs: those for which all of its conditions hold.
+// Filter describes the records of the inputs for which all of its conditions hold.
 type Filter struct {
 	text       string
 	conditions []condition

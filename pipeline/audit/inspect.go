@@ -19,17 +19,17 @@ import (
 // LogReport is the content of a model log.
 type LogReport struct {
 	Topic     string               `json:"topic"`
-	First     int64                `json:"first"` // offset
+	First     int64                `json:"first"` // first offset
 	End       int64                `json:"end"`
-	Bytes     int64                `json:"bytes"` // of all values
-	Claim     modellog.Claim       `json:"claim"` // in effect
+	Bytes     int64                `json:"bytes"` // total of all values
+	Claim     modellog.Claim       `json:"claim"` // claim in effect
 	Seq       int64                `json:"seq"`
 	Released  int64                `json:"released"`
 	Options   json.RawMessage      `json:"options,omitempty"`
 	Snapshots []*modellog.Manifest `json:"snapshots"` // complete ones, the newest first
 	Records   []modellog.Verdict   `json:"records"`   // the newest
 
-	// Columns are the newest changes of the columns, and Absent what all of them add up to.
+	// Columns are the newest changes of the columns, and Absent is the sum of all changes.
 	Columns []ColumnsChange        `json:"columns_changed,omitempty"`
 	Absent  modellog.AbsentColumns `json:"columns_absent,omitzero"`
 
@@ -49,7 +49,7 @@ type ColumnsChange struct {
 // mostChanges bounds the changes of the columns in a LogReport.
 const mostChanges = 20
 
-// sees adds the change of the columns with a BATCH.
+// sees adds the change of the columns that v reports, if any.
 func (r *LogReport) sees(at int64, v modellog.Verdict) {
 	b, ok := v.Record.(*modellog.Batch)
 	if !ok || !v.Counts() || b.Columns == nil || len(b.Columns.Gone)+len(b.Columns.Back)+len(b.Columns.New)+len(b.Columns.Adopted) == 0 {

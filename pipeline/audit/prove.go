@@ -26,9 +26,9 @@ type question struct {
 	answered  bool
 }
 
-// Prove finds predictions of a learner by their ce_id, replays the history up to the
-// decisions that made them, and computes them again. It begins at the newest snapshot
-// before the prediction. It writes nothing. The receipts are in the order of ids.
+// Prove finds predictions of a learner by their ce_id, replays the history up to the decisions that
+// made them, and computes them again. The replay begins at the newest snapshot before a prediction.
+// Prove writes nothing. The receipts are in the order of ids.
 func Prove(ctx context.Context, c model.Config, ids []string) ([]Receipt, error) {
 	c.Keep = math.MaxInt
 	j, err := journal.OpenComplete(ctx, c, nil)
@@ -69,7 +69,7 @@ func Prove(ctx context.Context, c model.Config, ids []string) ([]Receipt, error)
 	return out, nil
 }
 
-// recorded returns the options in the log, having checked that c has the same.
+// recorded returns the options in the log, after checking that c has the same.
 func recorded(c *model.Config, j *journal.Journal) ([]byte, error) {
 	have := j.Log.Fold.Config().Config
 	if len(have) == 0 {
@@ -82,7 +82,7 @@ func recorded(c *model.Config, j *journal.Journal) ([]byte, error) {
 	return options, model.SameOptions(have, options)
 }
 
-// before returns which snapshot of the log precedes the decision of q, for Recover.
+// before returns the argument of Recover for the newest snapshot before the decision of q.
 func before(j *journal.Journal, q *question) (back int, err error) {
 	f := j.Log.Fold
 	for back = 0; back <= len(f.Snapshots()); back++ {
@@ -105,7 +105,7 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 	}
 	q.Topic, q.Partition, q.Offset = topic, int32(p), o
 	f := j.Log.Fold
-	var seqs []int64 // more than one if the topic was replaced by another of its name
+	var seqs []int64 // more than one if the topic was replaced by another one of the same name
 	for back := len(f.Snapshots()); back >= 0 && seqs == nil; back-- {
 		r, _ := f.Recover(back)
 		for _, e := range r.Entries {
@@ -117,7 +117,7 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 			}
 		}
 		if len(r.Entries) > 0 {
-			break // the others are a part of these
+			break // later snapshots have a part of these entries
 		}
 	}
 	for _, seq := range slices.Backward(seqs) {
@@ -135,7 +135,7 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 	return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, or the log was trimmed", ErrUnproved, j.Topic, id)
 }
 
-// place is where a prediction was made: the decision, and the record.
+// place identifies a prediction by its decision and its record.
 type place struct {
 	seq               int64
 	topic             string
@@ -161,7 +161,7 @@ func answerFrom(ctx context.Context, c model.Config, j *journal.Journal, options
 		return err
 	}
 	r.history.Limits = bounds
-	asked, last := map[place][]*question{}, int64(0) // more than one where an id is given twice
+	asked, last := map[place][]*question{}, int64(0) // more than one question if an id is given twice
 	for _, q := range qs {
 		at := place{q.Seq, q.Topic, int64(q.Partition), q.Offset}
 		asked[at], last = append(asked[at], q), max(last, q.Seq)
@@ -213,7 +213,7 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 	q.LearnedTo = slices.Clone(h.LearnedTo())
 	again, was := p.Published, &q.published
 	q.Equal = same(again, was)
-	if !q.Equal { // what it has from the input may be chosen otherwise than at the time
+	if !q.Equal { // the parts that are copied from the input may be configured otherwise than they were then
 		mine, theirs := record.Own(*again), record.Own(*was)
 		q.Equal = same(&mine, &theirs)
 	}
@@ -248,7 +248,7 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 	q.explain(h, p)
 }
 
-// asJSON returns the value of a prediction as JSON if it can be read, and as it is if not.
+// asJSON returns the value of a prediction as JSON, or unchanged if it cannot be read.
 func asJSON(r *ingest.Record) []byte {
 	value, err := record.JSON(r)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
-// bounds returns the limits of the output topics, which the bytes of a prediction depend
-// on.
+// bounds returns the limits of the output topics, on which the bytes of a prediction depend.
 func (r *retrace) bounds(ctx context.Context) (history.Limits, error) {
 	predictions, err := record.OutputTopic(ctx, r.config.Client, model.PredictionsTopic(r.config.Model))
 	if err != nil {
@@ -23,9 +22,9 @@ func (r *retrace) bounds(ctx context.Context) (history.Limits, error) {
 	return history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: r.config.Passed}, nil
 }
 
-// publishedAs looks for the prediction of q in the topic of predictions, under a seq. It
-// first looks in the partition that the learner uses, and then, in case there were fewer
-// at the time, in the others.
+// publishedAs looks in the predictions topic for the prediction of q under a seq. It first looks in
+// the partition that the learner uses now. It then looks in all others, because the topic may have
+// had fewer partitions when the prediction was made.
 func (q *question) publishedAs(ctx context.Context, c model.Config, seq int64) (bool, error) {
 	topic := model.PredictionsTopic(c.Model)
 	first, end, err := input.Offsets(ctx, c.Client, topic, c.Report)
@@ -62,12 +61,12 @@ type search struct {
 // pageRecords is the number of offsets that are read at once.
 const pageRecords = 512
 
-// find returns the prediction, and nil if there is none at or after offset low.
+// find returns the prediction, or nil if there is none at or after offset low.
 //
-// Predictions are written by ascending seq, from which a successor may go back to repeat
-// some. Wherever a page begins below a seq and a later one does not, there is a copy of
-// that seq in between, so that halving the partition ends at one. If it is incomplete, the
-// whole partition is read.
+// Predictions are written in ascending order of seq, except that a successor may go back to repeat
+// some. If a page begins below a seq and a later page does not, there is a copy of that seq in
+// between, so that halving the partition ends at a copy. If this copy is incomplete, the whole
+// partition is read.
 func (s *search) find(ctx context.Context, low int64) (*ingest.Record, error) {
 	from, high := low, s.end
 	for high-from > 2*pageRecords {
@@ -92,7 +91,8 @@ func (s *search) find(ctx context.Context, low int64) (*ingest.Record, error) {
 	return r, err
 }
 
-// scan reads from an offset on, past to and until the predictions have a greater seq.
+// scan reads from the offset from on, until it finds the prediction, or until a page past the
+// offset to begins with a greater seq.
 func (s *search) scan(ctx context.Context, from, to int64) (*ingest.Record, error) {
 	for at := from; at < s.end; at += pageRecords {
 		rs, err := s.page(ctx, at)
@@ -120,7 +120,7 @@ func (s *search) page(ctx context.Context, from int64) ([]ingest.Record, error) 
 	return rs, err
 }
 
-// among returns the prediction, if it is among rs.
+// among returns the prediction if it is one of rs; otherwise nil.
 func (s *search) among(rs []ingest.Record) *ingest.Record {
 	for i := range rs {
 		if value(&rs[i], "ce_id") == s.id && value(&rs[i], "ce_sequence") == strconv.FormatInt(s.seq, 10) {
@@ -130,7 +130,7 @@ func (s *search) among(rs []ingest.Record) *ingest.Record {
 	return nil
 }
 
-// firstSeq returns the seq of the first prediction; ok is false if there is none.
+// firstSeq returns the seq of the first prediction; ok is false if there is no prediction.
 func firstSeq(rs []ingest.Record) (seq int64, ok bool) {
 	for i := range rs {
 		if n, err := strconv.ParseInt(value(&rs[i], "ce_sequence"), 10, 64); err == nil {

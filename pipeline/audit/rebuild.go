@@ -21,22 +21,22 @@ type Rebuilt struct {
 	Model   string   `json:"model"`
 	As      string   `json:"as,omitempty"` // the new model; "": none was written
 	Without []string `json:"without"`
-	Seq     int64    `json:"seq"` // of the model, up to which its history was learned again
+	Seq     int64    `json:"seq"` // seq up to which the history of the model was learned again
 
-	Records int64 `json:"records"` // of the history
+	Records int64 `json:"records"` // in the history
 	Removed int64 `json:"removed"`
 
 	Difference Difference `json:"difference"`
 
 	Step      int64         `json:"step"`
-	StateHash snapshot.Hash `json:"state_hash"` // without the records
-	Was       snapshot.Hash `json:"was"`        // with them
+	StateHash snapshot.Hash `json:"state_hash"` // state of the rebuilt model
+	Was       snapshot.Hash `json:"was"`        // state of the model with all records
 }
 
-// Rebuild learns the history of a model again without the records that one of the filters
-// describes, and compares the predictions of all other records. Unless as is empty, it
-// begins a model of this name with the result, which continues where the history ends.
-// Its state is that of a learner that has never seen these records.
+// Rebuild learns the history of a model again, without the records that one of the filters
+// describes, and compares the predictions of all other records. Unless as is empty, it begins a
+// model of this name with the result, which continues where the history ends. The state of that
+// model is the state of a learner that has never seen the records left out.
 func Rebuild(ctx context.Context, c model.Config, without []string, as string) (Rebuilt, error) {
 	c.Keep = math.MaxInt
 	r := Rebuilt{Model: c.Model, As: as, Without: without}
@@ -98,7 +98,8 @@ type relearned struct {
 	difference       difference
 }
 
-// relearn learns the history of c from its beginning up to a seq.
+// relearn learns the history of c twice, with and without the records, from its beginning up to the
+// seq to.
 func relearn(ctx context.Context, c model.Config, without []string, to int64) (*relearned, error) {
 	filters, err := ParseFilters(without)
 	if err != nil {
@@ -172,7 +173,7 @@ func wholeHistory(c model.Config, j *journal.Journal) (modellog.Recovery, error)
 	n := len(f.Snapshots())
 	from, ok := f.Recover(n)
 	if s := f.Genesis(); !ok && n > 0 && s.Start != nil && f.Snapshots()[n-1].Manifest.Seq == s.Seq {
-		from, ok = f.Recover(n - 1) // what it began with stays
+		from, ok = f.Recover(n - 1) // the history begins with the snapshot of the start, which a rebuild keeps
 	}
 	if !ok {
 		return from, fmt.Errorf("%w: the model log %q has lost the beginning of the history: it was trimmed, or imported after that", input.ErrHistory, j.Topic)
@@ -183,8 +184,8 @@ func wholeHistory(c model.Config, j *journal.Journal) (modellog.Recovery, error)
 	return from, nil
 }
 
-// rebuiltAs reports whether the rebuild that a model began with leads to its state again.
-// known is false if the history of the other model does not exist any more.
+// rebuiltAs repeats the rebuild that a model began with, and returns the state hash that it leads
+// to now. known is false if the history of the other model no longer exists.
 func rebuiltAs(ctx context.Context, c model.Config, s *modellog.Start) (got snapshot.Hash, known bool, err error) {
 	c.Model, c.Start = s.Name, nil
 	report := c.Report

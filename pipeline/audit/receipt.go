@@ -17,16 +17,17 @@ import (
 // ErrUnproved means that a prediction cannot be found or computed again.
 var ErrUnproved = errors.New("the prediction cannot be proved")
 
-// Receipt is what is known of a prediction that a learner has published: which model made
-// it, what that model had learned from, and what it was asked.
+// Receipt describes a prediction that a learner has published: which model made it, what that model
+// had learned from, and the record that it predicted.
 type Receipt struct {
 	ID        string `json:"id"` // ce_id: topic-partition-offset of the record
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
 
-	// Equal reports whether the prediction computed again is the one published: key, value,
-	// headers and time, without what record.Passed adds if that has been configured otherwise.
+	// Equal reports whether the prediction computed again is the one published, in key, value,
+	// headers and time. If record.Passed has been configured otherwise since, the parts that it
+	// adds are not compared.
 	Equal      bool            `json:"equal"`
 	Prediction json.RawMessage `json:"prediction"`
 	Again      json.RawMessage `json:"computed,omitempty"` // only if it is not equal
@@ -36,17 +37,21 @@ type Receipt struct {
 	Seq       int64               `json:"seq"`  // of the BATCH that contains the record
 	Step      int64               `json:"step"` // mini-batches that the model had learned
 	Lineage   snapshot.Hash       `json:"lineage"`
-	LearnedTo []snapshot.Position `json:"learned_to"` // first offset of each partition that it had not learned
+	LearnedTo []snapshot.Position `json:"learned_to"` // first offset of each partition that the model had not learned
 
 	Input Input `json:"input"`
 
-	Explanation json.RawMessage `json:"explanation,omitempty"` // see learner.Explanation; missing if the model's predictions cannot be explained
-	Explained   string          `json:"explained,omitempty"`   // learner.MixtureInputs if Explanation is of the prediction that a scorer would have made, because this one is mixed with labels
+	// Explanation is described at learner.Explanation. It is missing if the predictions of the
+	// model cannot be explained.
+	Explanation json.RawMessage `json:"explanation,omitempty"`
+	// Explained is learner.MixtureInputs if Explanation explains the prediction that a scorer would
+	// have made, because this one depends on labels as well.
+	Explained string `json:"explained,omitempty"`
 
 	FromSeq   int64         `json:"from_seq"`             // the replay began after this seq
-	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // with this snapshot; nil: with the empty state
+	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // snapshot that the replay began with; nil: the empty state
 	FromState snapshot.Hash `json:"from_state,omitempty"` // state hash of that snapshot
-	Records   int64         `json:"records"`              // that were replayed
+	Records   int64         `json:"records"`              // number of records replayed
 }
 
 // Place is a record in the predictions topic.
@@ -65,18 +70,18 @@ type Input struct {
 	Columns []InputColumn     `json:"columns"`
 }
 
-// InputColumn is a value of a row. A missing one, and the code of a category or a text,
-// has no Value.
+// InputColumn is a value of a row. Value is nil if it is missing, and for the code of a category or
+// a text.
 type InputColumn struct {
 	Name  string   `json:"name"`
-	Type  string   `json:"type,omitempty"` // of input.columns; "" if all are numeric
+	Type  string   `json:"type,omitempty"` // type in input.columns; "" if all columns are numeric
 	Value *float64 `json:"value"`
 
-	ReadFrom string `json:"read_from,omitempty"` // field that has the value where the record lacks the column
+	ReadFrom string `json:"read_from,omitempty"` // field that the value is read from, if the record lacks the column
 }
 
-// explain adds the explanation of a prediction, unless there is none. Of one that is mixed
-// with labels, it is that of the prediction that a scorer would have made.
+// explain adds the explanation of a prediction, if there is one. For a prediction that is mixed
+// with labels, it explains the prediction that a scorer would have made.
 func (r *Receipt) explain(h *history.History, p history.Predicted) {
 	m, err := learner.NewModel(h.Learner.Serving())
 	if err != nil {
@@ -95,7 +100,7 @@ func (r *Receipt) explain(h *history.History, p history.Predicted) {
 	}
 }
 
-// String returns the receipt for people.
+// String returns the receipt as text for people.
 func (r *Receipt) String() string {
 	var b strings.Builder
 	what := "equal to the one published"

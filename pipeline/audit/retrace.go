@@ -22,7 +22,7 @@ type retrace struct {
 	replay  *history.Replayer
 }
 
-// openRetrace returns the state that from begins with.
+// openRetrace returns a retrace with the state that from begins with.
 func openRetrace(ctx context.Context, c model.Config, j *journal.Journal, from modellog.Recovery, options []byte) (*retrace, error) {
 	h, err := begin(ctx, c, j, from, options)
 	if err != nil {
@@ -56,9 +56,9 @@ func (r *retrace) decide(ctx context.Context, record modellog.Record) (*history.
 	return nil, nil
 }
 
-// apply applies a decision to the history; d is what decide returned for it. It returns
-// nil for a record that is not a decision, and ErrVersion if other versions decide after
-// it.
+// apply applies a decision to the history; d is what decide returned for it. It returns nil for a
+// record that is not a decision, and ErrVersion for an UPGRADE to versions that this program does
+// not have.
 func (r *retrace) apply(record modellog.Record, d *history.Decided) (*history.Publication, error) {
 	h := r.history
 	switch rec := record.(type) {

@@ -16,12 +16,13 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrVersion is the error for a snapshot that the model log does not have.
+// ErrVersion means that the model log does not have a snapshot.
 var ErrVersion = errors.New("no such version")
 
-// Snapshot reads a whole snapshot, with the part that a learner resumes from, out of the model
-// log of c: of a step, the newest one at an RFC 3339 time, "champion" for the one that scorers
-// serve, or "" for the newest. The error is ErrVersion if there is none.
+// Snapshot reads a whole snapshot, including the part that a learner resumes from, out of the model
+// log of c. version is a step, an RFC 3339 time for the newest snapshot at that time, "champion"
+// for the snapshot that scorers serve, or "" for the newest. The error is ErrVersion if there is no
+// such snapshot.
 func Snapshot(ctx context.Context, c model.Config, version string) (*snapshot.Snapshot, error) {
 	c.Keep = math.MaxInt
 	j, err := journal.Unread(ctx, c)
@@ -33,7 +34,7 @@ func Snapshot(ctx context.Context, c model.Config, version string) (*snapshot.Sn
 		return nil, err
 	}
 	j.Log.Rewind(first)
-	written := map[int64]time.Time{} // MANIFESTs by offset
+	written := map[int64]time.Time{} // times of the MANIFESTs, by offset
 	err = j.ReadOn(ctx, func(rec *ingest.Record, v modellog.Verdict) {
 		if _, ok := v.Record.(*modellog.Manifest); ok {
 			written[v.Offset] = time.UnixMilli(rec.Time)
@@ -57,7 +58,7 @@ func Snapshot(ctx context.Context, c model.Config, version string) (*snapshot.Sn
 	return j.Load(ctx, all[at])
 }
 
-// named returns the condition for the snapshot of a version.
+// named returns the condition that selects the snapshot of a version.
 func named(version string, f *modellog.Fold, written map[int64]time.Time) (func(modellog.Stored) bool, error) {
 	if version == "" {
 		return func(modellog.Stored) bool { return true }, nil

@@ -11,15 +11,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Started is how a model began, and whether that was verified.
+// Started describes how a model began, and whether that was verified.
 type Started struct {
 	*modellog.Start
-	Seq      int64 `json:"begun_seq"` // of the snapshot that the history continues from
+	Seq      int64 `json:"begun_seq"` // seq of the snapshot that the history continues from
 	Verified bool  `json:"verified"`  // the state was computed again
 }
 
-// began computes the state again with which the model began, as far as its source is
-// known, and compares it with the one in GENESIS.
+// began computes the state with which the model began again, if its source is known, and compares
+// it with the one in GENESIS.
 func (v *Verification) began(ctx context.Context, c model.Config, f *modellog.Fold, options []byte) error {
 	have := f.Genesis()
 	if have.Start == nil {
@@ -58,7 +58,7 @@ func (v *Verification) began(ctx context.Context, c model.Config, f *modellog.Fo
 	return nil
 }
 
-// start compares the state that a model began with.
+// start compares the state got with the one that the model began with.
 func (v *Verification) start(c model.Config, got snapshot.Hash) {
 	s := v.Start
 	v.Compared++

@@ -12,12 +12,12 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Stretch is a part of a model's history that was decided by programs of one version.
+// Stretch is a part of the history of a model that was decided by programs of the same versions.
 type Stretch struct {
 	FromSeq int64 `json:"from_seq"`
 	ToSeq   int64 `json:"to_seq"`
 	modellog.Versions
-	Verified bool `json:"verified"` // part of it at least, by this verification
+	Verified bool `json:"verified"` // this verification has verified at least a part of it
 }
 
 // stretches divides the history in a fold by the versions that decided it.
@@ -71,8 +71,8 @@ func (n *newestManifest) see(_ *ingest.Record, v modellog.Verdict) {
 	}
 }
 
-// unreached returns the reason why the newest MANIFEST was not verified, or "". A
-// MANIFEST that was written under an old claim, or twice, is void as intended.
+// unreached returns the reason why the newest MANIFEST was not verified, or "" if it was. A
+// MANIFEST that was written under an old claim, or twice, is void as intended, and does not matter.
 func (n *newestManifest) unreached(f *modellog.Fold, to int64) string {
 	m := n.manifest
 	if m == nil {
@@ -94,14 +94,14 @@ type Unread struct {
 	Why     string `json:"why"`
 }
 
-// pause states that the decisions from seq on cannot be replayed.
+// pause records that the decisions from seq on cannot be replayed.
 func (v *Verification) pause(seq int64, why error) {
 	if n := len(v.Unread); n == 0 || v.Unread[n-1].ToSeq > 0 {
 		v.Unread = append(v.Unread, Unread{FromSeq: seq, Why: why.Error()})
 	}
 }
 
-// resume states that the decisions after seq can be replayed.
+// resume records that the decisions after seq can be replayed.
 func (v *Verification) resume(seq int64) {
 	n := len(v.Unread)
 	if n == 0 || v.Unread[n-1].ToSeq > 0 {

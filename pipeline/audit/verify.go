@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Verification is the result of a replay of the input topics by the model log.
+// Verification is the result of replaying the input topics according to the model log.
 type Verification struct {
 	Compared  int   `json:"compared"`  // snapshots compared by state hash and lineage
 	Divergent int   `json:"divergent"` // snapshots and challengers that differ
@@ -29,10 +29,10 @@ type Verification struct {
 
 	Start *Started `json:"start,omitempty"` // nil: the model began with the empty state at the first records
 
-	Challengers int `json:"challengers"` // that were solved for again, without those of which the input is gone
+	Challengers int `json:"challengers"` // challengers that were solved for again; those whose input is gone are not counted
 
 	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // ranges of seqs before a ROLLBACK
-	Stretches []Stretch            `json:"stretches,omitempty"` // of the history in the log
+	Stretches []Stretch            `json:"stretches,omitempty"` // parts of the history in the log, by version
 	Unread    []Unread             `json:"unread,omitempty"`    // what could not be replayed
 	Unreached string               `json:"unreached,omitempty"` // why the newest MANIFEST was not verified
 
@@ -47,11 +47,10 @@ type Divergence struct {
 	Lineage   bool          // the lineages differ
 }
 
-// Verify replays the history of a model and compares the state with every snapshot on
-// the way. It begins with the empty state. If the beginning of the model log is gone,
-// it begins with the oldest snapshot; if the beginning of the input is gone, with the
-// oldest snapshot after which the input is complete. It omits what programs of other
-// versions have decided. It writes nothing.
+// Verify replays the history of a model and compares the state with every snapshot on the way. It
+// begins with the empty state. If the beginning of the model log is gone, it begins with the oldest
+// snapshot. If the beginning of the input is gone, it begins with the oldest snapshot after which
+// the input is complete. It omits what programs of other versions have decided. It writes nothing.
 func Verify(ctx context.Context, c model.Config) (Verification, error) {
 	start := time.Now()
 	var v Verification
@@ -74,7 +73,7 @@ func Verify(ctx context.Context, c model.Config) (Verification, error) {
 			return v, err
 		}
 	}
-	if _, err := j.Outlived(ctx, c); err != nil { // it would verify only what is left
+	if _, err := j.Outlived(ctx, c); err != nil { // otherwise only a part of the history would be verified
 		return v, err
 	}
 	v.Abandoned, v.Stretches = f.Abandoned(), stretches(f)
@@ -117,7 +116,7 @@ func Verify(ctx context.Context, c model.Config) (Verification, error) {
 	return v, v.began(ctx, c, f, options)
 }
 
-// add adds the result of a replay of part of the history by a program of these versions.
+// add adds the result of a replay of a part of the history by a program with the versions by.
 func (v *Verification) add(got Verification, by modellog.Versions) {
 	v.Compared += got.Compared
 	v.Divergent += got.Divergent
@@ -153,7 +152,7 @@ func verifyFrom(ctx context.Context, c model.Config, j *journal.Journal, from mo
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
 	c.Report(event.Verifying{FromSeq: v.FromSeq, ToSeq: j.Log.Fold.Seq()})
 	defer func() {
-		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
+		if gone(err) && v.Compared > 0 { // the result covers the decisions before
 			err = errors.Join(err, v.finish(h))
 		}
 	}()

@@ -28,8 +28,8 @@ type Config struct {
 	Renames []decode.Rename // renamed fields of the records; they may change from one start to the next
 	Schemas record.Schemas  // schemas that records refer to; nil: none
 
-	// AutoMixture says that Learner.Mixture was chosen for a new model. An existing model keeps the
-	// one that it has.
+	// AutoMixture says that Learner.Mixture was chosen automatically, which applies to new models
+	// only. An existing model keeps the one that it has.
 	AutoMixture bool
 
 	// AutoScores says the same of Learner.NormalScores.
