@@ -10,9 +10,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Decode reads a whole file. It rejects a file of more than limit bytes (0 means
-// DefaultLimit), allocates little more than the size of the file, and verifies
-// everything, including the state hash. The snapshot shares no memory with b.
+// Decode reads a whole file. It rejects a file of more than limit bytes (0 means DefaultLimit),
+// allocates little more than the size of the file, and verifies everything, including the state
+// hash. The snapshot shares no memory with b.
 func Decode(b []byte, limit int64) (*Snapshot, error) {
 	f, err := open(b, limit)
 	if err != nil {
@@ -31,9 +31,8 @@ func Decode(b []byte, limit int64) (*Snapshot, error) {
 	return s, f.checkState(s)
 }
 
-// DecodeServing reads only the serving part of a file. The rest of the file may
-// be missing. State.Resuming, Positions and Info stay empty. Otherwise it is like
-// Decode.
+// DecodeServing reads only the serving part of a file; the rest of the file may be missing.
+// State.Resuming, Positions and Info stay empty. Otherwise it works like Decode.
 func DecodeServing(b []byte, limit int64) (*Snapshot, error) {
 	f, err := open(b, limit)
 	if err != nil {
@@ -181,8 +180,8 @@ func (s *Snapshot) fill(sec section, b []byte, serving bool) (err error) {
 	return err
 }
 
-// checkState checks the schema and the serving arrays against the state hash. It
-// takes the resuming arrays' share from the file without checking it.
+// checkState checks the schema and the serving arrays against the state hash. It uses the hash of
+// the resuming arrays that the file states, and does not verify it.
 func (f file) checkState(s *Snapshot) error {
 	if got := stateHash(s.Schema, hashPart(s.State.Serving), f.resuming); got != f.state {
 		return fmt.Errorf("%w: the arrays have state hash %v, want %v", ErrMismatch, got, f.state)

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Description is the contents of a file for people to read.
+// Description describes the contents of a file for people.
 type Description struct {
 	Format      string          `json:"format"` // major.minor
 	Size        int64           `json:"size"`
@@ -37,7 +37,7 @@ type Description struct {
 // Section describes one part of a file.
 type Section struct {
 	Kind    string `json:"kind"`
-	Name    string `json:"name,omitempty"` // of an array
+	Name    string `json:"name,omitempty"` // name of an array
 	Serving bool   `json:"serving"`
 	Type    string `json:"type"`
 	Shape   [2]int `json:"shape"`
@@ -45,7 +45,7 @@ type Section struct {
 	Length  int64  `json:"length"`
 	CRC32C  string `json:"crc32c"`
 	Damaged bool   `json:"damaged,omitempty"`
-	Values  any    `json:"values,omitempty"` // of an array: a short text, or up to 8 numbers
+	Values  any    `json:"values,omitempty"` // contents of an array that is a short text or has up to 8 numbers
 }
 
 // Describe describes the file b as far as it can be read. If Decode rejects the
@@ -90,8 +90,8 @@ func Describe(b []byte, limit int64) (*Description, error) {
 	return d, err
 }
 
-// preview returns data if it is short enough to read, else nil. It also returns
-// nil for numbers that JSON cannot represent.
+// preview returns data if it is short enough to read, and otherwise nil. It also returns nil for
+// numbers that JSON cannot represent.
 func preview(data any) any {
 	switch v := data.(type) {
 	case []byte:

@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Difference is one respect in which two snapshots differ. For an array it gives
-// the number of values that differ, for anything else both values.
+// Difference is one respect in which two snapshots differ. For an array it gives the number of
+// values that differ; otherwise it gives both values.
 type Difference struct {
 	What    string  `json:"what"`
 	A       string  `json:"a,omitempty"`
@@ -28,8 +28,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, %s", d.What, d.A, d.B)
 }
 
-// Diff compares two snapshots in everything but Info. The result is empty if they
-// are of the same model at the same point of its history.
+// Diff compares two snapshots in everything except Info. The result is empty if both are snapshots
+// of the same model at the same point of its history.
 func Diff(a, b *Snapshot) (ds []Difference) {
 	add := func(what string, a, b any) {
 		if !reflect.DeepEqual(a, b) {

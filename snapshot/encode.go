@@ -17,7 +17,7 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	if err := check(s); err != nil {
 		return dst, fmt.Errorf("snapshot: %w", err)
 	}
-	// The bytes or the array of each part, with its entry of the section table.
+	// A part has the bytes or the array of a section, and its entry in the section table.
 	type part struct {
 		section
 		data any
@@ -121,8 +121,8 @@ func check(s *Snapshot) error {
 // limit of a configuration.
 func CheckConfig(b []byte) error { return checkJSON("configuration", b, maxConfig) }
 
-// checkJSON accepts empty input, or one value without insignificant space. Such a
-// value is returned byte for byte from a record of the model log.
+// checkJSON accepts empty input, or one value without insignificant space. Only such a value comes
+// back from a record of the model log byte for byte.
 func checkJSON(what string, b []byte, limit int) error {
 	if len(b) == 0 {
 		return nil

@@ -19,8 +19,8 @@ func WriteFile(name string, b []byte) error {
 	})
 }
 
-// WriteStream is WriteFile for what write writes. If write returns an error, there is
-// no file.
+// WriteStream is like WriteFile, for a file whose contents write produces. If write returns an
+// error, no file is written.
 func WriteStream(name string, write func(io.Writer) error) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")

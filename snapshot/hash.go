@@ -14,8 +14,8 @@ import (
 // leafValues is the number of values of an array that are hashed as one leaf.
 const leafValues = 64 << 10
 
-// The first byte of all input to the hash, so that input of one kind cannot pass
-// as input of another.
+// The first byte of every input to the hash, so that input of one kind cannot pass as input of
+// another.
 const (
 	tagLeaf = iota
 	tagNode
@@ -25,10 +25,9 @@ const (
 	tagState
 )
 
-// StateHash returns the Merkle root over the canonical bytes of the schema and
-// the arrays: their names, types, shapes and values, in order. It does not depend
-// on cores, machine or clock, nor on the source of the rows or how they were
-// split. It panics if CheckState rejects s.
+// StateHash returns the Merkle root over the canonical bytes of the schema and of the arrays: their
+// names, types, shapes and values, in order. It does not depend on cores, machine or clock, nor on
+// where the rows came from or how they were divided. It panics if CheckState rejects s.
 func StateHash(schema []byte, s learner.State) Hash {
 	if err := CheckState(s); err != nil {
 		panic(err)
@@ -61,8 +60,8 @@ func hashPart(arrays []learner.Array) Hash {
 	return sha256.Sum256(b)
 }
 
-// merkle returns the root over the leaves. Of n > 1 leaves, the left subtree has
-// the largest power of two below n (RFC 9162, section 2.1).
+// merkle returns the root over the leaves. If there are n > 1 leaves, the left subtree has the
+// largest power of two below n (RFC 9162, section 2.1).
 func merkle(leaves []Hash) Hash {
 	if len(leaves) == 1 {
 		return leaves[0]

@@ -17,8 +17,8 @@ type Summary struct {
 	Seal        Hash  // of the serving part
 }
 
-// Inspect reads the layout, the header and the serving part of a file. The errors
-// are those of DecodeServing: Inspect does not verify the file.
+// Inspect reads the layout, the header and the serving part of a file. It does not verify hashes.
+// Its errors are those of DecodeServing.
 func Inspect(file []byte) (*Summary, error) {
 	f, err := open(file, int64(len(file)))
 	if err != nil {

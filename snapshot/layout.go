@@ -45,7 +45,7 @@ type preamble struct {
 	first    int // number of sections in the serving part
 	state    Hash
 	tableSum uint32 // CRC-32C of the header and the section table
-	resuming Hash   // the resuming arrays' share of the state hash
+	resuming Hash   // hash of the resuming arrays, which is part of the state hash
 }
 
 func (p preamble) put(b []byte) {
@@ -65,8 +65,8 @@ func (p preamble) put(b []byte) {
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
 }
 
-// Begins reports whether b may be a snapshot file, or the beginning of one: an empty file
-// is none.
+// Begins reports whether b may be a snapshot file or the beginning of one. An empty file is
+// neither.
 func Begins(b []byte) bool {
 	n := min(len(b), len(magic))
 	return n > 0 && string(b[:n]) == magic[:n]

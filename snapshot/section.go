@@ -95,10 +95,9 @@ func (s section) String() string {
 	return "section " + sectionName(s.kind)
 }
 
-// readTable reads the section table and checks that the sections fill the file in
-// order and without overlap: those of the serving part, the seal, the other
-// sections, the trailer, and only zeros between them. It needs only the serving
-// part of b.
+// readTable reads the section table and checks that the parts of the file follow each other without
+// overlap, with only zeros between them: the sections of the serving part, the seal, the other
+// sections, and the trailer. It needs only the serving part of b.
 func readTable(b []byte, p preamble) ([]section, error) {
 	table := PreambleSize + p.header
 	at := table + int64(p.sections)*entrySize // where the next part may begin

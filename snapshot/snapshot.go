@@ -1,6 +1,5 @@
-// Package snapshot implements the snapshot file of a model and the state hash.
-// FORMAT.md specifies every byte. Package modellog implements the log that
-// carries such files in Kafka.
+// Package snapshot implements the snapshot file of a model and the state hash. FORMAT.md specifies
+// every byte. Package modellog implements the log that carries such files in Kafka.
 package snapshot
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Snapshot is a model with its place in its history and in its input.
+// Snapshot is a model together with its place in its history and in its input.
 type Snapshot struct {
 	Model      string // at most 249 bytes, like a topic name
 	Epoch      int64  // of the claim under which it was taken; 0 without a model log
@@ -27,7 +26,7 @@ type Snapshot struct {
 	Schema     []byte // compact JSON, the decoder's state
 	State      learner.State
 
-	Positions []Position // of the input, after the last record decided; by topic and partition
+	Positions []Position // positions in the input after the last record decided, sorted by topic and partition
 	LearnedTo []Position // the same, after the last record that the served model has learned from
 
 	Info Info
@@ -37,7 +36,7 @@ type Snapshot struct {
 	StateHash Hash
 }
 
-// HeadBytes is the number of bytes at the beginning of a file by which Is decides.
+// HeadBytes is the number of bytes at the beginning of a file that Is needs to decide.
 const HeadBytes = len(magic)
 
 // Is reports whether a file that begins with head is a snapshot.
@@ -64,8 +63,8 @@ type Position struct {
 	Fingerprint uint64  `json:"fingerprint,string"` // of the record before it
 }
 
-// Info describes the writing of a snapshot and not the model. Two files that
-// differ only in Info hold the same snapshot.
+// Info describes how a snapshot was written, not the model. Two files that differ only in Info hold
+// the same snapshot.
 type Info struct {
 	Writer string // program and version
 	Time   int64  // milliseconds since 1970
@@ -103,7 +102,7 @@ func unhex(dst, src []byte) error {
 	return err
 }
 
-// TopicID is the id that Kafka gave a topic, printed as Kafka's tools print it.
+// TopicID is the id that Kafka gave a topic. It is printed as the tools of Kafka print it.
 type TopicID [16]byte
 
 func (id TopicID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// dtype is the type of an array's values, with the numbers of the format.
+// dtype is the type of the values of an array, numbered as in the format.
 type dtype byte
 
 const (

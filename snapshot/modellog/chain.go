@@ -7,9 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// NextChain returns the chain of a BATCH, GAP, ROLLBACK, ADOPT or UPGRADE after a
-// decision with the chain last, which is zero before the first decision. The
-// chain covers the decision and not its writer.
+// NextChain returns the chain of a BATCH, GAP, ROLLBACK, ADOPT or UPGRADE. last is the chain of the
+// decision before it, or zero for the first decision. The chain covers the decision and not its
+// writer.
 func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 	le := binary.LittleEndian
 	b := append([]byte("accrete chain 1 "), r.Type()...)

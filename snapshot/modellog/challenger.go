@@ -5,36 +5,37 @@ import (
 	"math"
 )
 
-// Challenger completes a snapshot that is not the learner's own state. It is a
-// model that was solved for with the same random features, for a gate to compare
-// with the model served. It does not affect what is learned, and no learner
-// recovers from it: its file has a serving part and no resuming arrays.
+// Challenger completes a snapshot that is not the state of the learner itself. It is a model that
+// was solved for with the same random features, to be compared with the served model. It does not
+// affect what is learned, and no learner recovers from it: its file has a serving part and no
+// resuming arrays.
 type Challenger struct {
-	Manifest       // of its chunks; Previous is the offset of the previous CHALLENGER
+	Manifest       // describes its chunks; Previous is the offset of the previous CHALLENGER
 	Refit    Refit `json:"refit"`
 }
 
 // Refit describes how a challenger was computed and the bounds that were proved.
 type Refit struct {
 	Rows      int64   `json:"rows"`     // number of last records learned up to Seq
-	FromSeq   int64   `json:"from_seq"` // BATCH of the first of them
+	FromSeq   int64   `json:"from_seq"` // seq of the BATCH that has the first of these records
 	Loss      string  `json:"loss"`
 	Lambda    float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
 	Tolerance float64 `json:"asked"`  // required relative gap
 
-	// Prune is the penalty that removes random features, as a share of the least that
-	// removes all, and Kept is the number of Features that are left; all are 0 without.
+	// Prune is the penalty that removes random features, as a share of the smallest one that
+	// removes all of them. Kept is the number of Features that are left. Without pruning all three
+	// are 0.
 	Prune    float64 `json:"prune,omitempty"`
 	Features int     `json:"features,omitempty"`
 	Kept     int     `json:"kept,omitempty"`
 
 	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
 	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
-	Bound    float64 `json:"bound"`        // upper bound on the difference of a score from the optimal model's
+	Bound    float64 `json:"bound"`        // upper bound on the difference of a score from that of the optimal model
 	Passes   float64 `json:"passes"`
 
-	// Suboptimality is an upper bound on the objective of the learner's own
-	// model, with its own loss, minus the optimum; nil if it is unknown.
+	// Suboptimality is an upper bound on the objective of the model of the learner, with its own
+	// loss, minus the optimum; nil if it is unknown.
 	Suboptimality *float64 `json:"suboptimality"`
 }
 
@@ -84,8 +85,8 @@ func (f *Fold) Challengers() []StoredChallenger {
 	return out
 }
 
-// FinishChallenger is Finish for a challenger. Its chunks must be the last ones
-// of a challenger that counted.
+// FinishChallenger is like Finish, for a challenger. Its chunks must be the last chunks of a
+// challenger that counted.
 func (f *Fold) FinishChallenger(c *Challenger) error {
 	l := f.get()
 	c.Previous = -1
@@ -95,8 +96,8 @@ func (f *Fold) FinishChallenger(c *Challenger) error {
 	return l.finish(&c.Manifest, l.challenge)
 }
 
-// challenged is the equivalent of complete for a CHALLENGER. Decisions before the
-// oldest snapshot can no longer be looked up, and are not checked.
+// challenged decides about a CHALLENGER, as complete does about a MANIFEST. Decisions before the
+// oldest snapshot can no longer be looked up, so challengers of these are not checked.
 func (l *ledger) challenged(offset int64, c *Challenger) (void string) {
 	p := l.challenge
 	if void := p.differs(&c.Manifest); void != "" {

@@ -94,12 +94,13 @@ func chunkOwner(b []byte) Owner {
 	return Owner{Epoch: int64(binary.LittleEndian.Uint64(b[8:])), Nonce: snapshot.ID(b[16:32])}
 }
 
-// Split cuts a file into the chunks to append, in order. Each has size bytes,
-// except the last; a size of 0 means the maximum. It also returns the Manifest
-// that completes them, with the fields that are known before the append;
-// Fold.Finish fills in the rest. The chunks share the file's memory. The errors
-// are those of DecodeServing, and ErrLimit for a file above DefaultLimit, which Assemble
-// would not read: Split does not verify the file.
+// Split divides a file into the chunks to append, in order. All but the last have size bytes; a
+// size of 0 means the maximum. Split also returns the Manifest that completes them, with the fields
+// that are known before the append; Fold.Finish fills in the rest. The chunks share the memory of
+// the file.
+//
+// Split does not verify the file. Its errors are those of DecodeServing, and ErrLimit for a file of
+// more than DefaultLimit bytes, which Assemble would not read.
 func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 	if n := int64(len(file)); n > snapshot.DefaultLimit {
 		return nil, nil, fmt.Errorf("%w: snapshot of %d bytes, the limit is %d", snapshot.ErrLimit, n, snapshot.DefaultLimit)
@@ -129,8 +130,7 @@ func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 	return chunks, m, nil
 }
 
-// SplitChallenger is Split for the file of a challenger. The caller fills in
-// Refit.
+// SplitChallenger is like Split, for the file of a challenger. The caller fills in Refit.
 func SplitChallenger(file []byte, o Owner, size int) ([]*Chunk, *Challenger, error) {
 	chunks, m, err := Split(file, o, size)
 	if err != nil {
@@ -163,8 +163,8 @@ func Assemble(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// AssembleServing is Assemble for the first ServingChunks chunks only. Its result
-// is input for DecodeServing.
+// AssembleServing is like Assemble, for the first ServingChunks chunks only. The result is input
+// for DecodeServing.
 func AssembleServing(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 	b, err := assemble(m, values, m.ServingChunks(), m.ServingSize, limit)
 	if err != nil {

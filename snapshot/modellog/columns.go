@@ -9,15 +9,15 @@ import (
 // Columns states how the columns of the records have changed with a BATCH. It does not
 // affect what is learned.
 type Columns struct {
-	Gone    []string `json:"gone,omitempty"`    // without a value in a number of last records
-	Back    []string `json:"back,omitempty"`    // with a value again, after they were gone
-	New     []string `json:"new,omitempty"`     // fields that are no columns and appear for the first time
-	Dropped int64    `json:"dropped,omitempty"` // fields of the records that were ignored because they are no columns
+	Gone    []string `json:"gone,omitempty"`    // columns without a value in the last records
+	Back    []string `json:"back,omitempty"`    // columns that have values again, after they were gone
+	New     []string `json:"new,omitempty"`     // fields that are not columns and appear for the first time
+	Dropped int64    `json:"dropped,omitempty"` // number of fields that were ignored because they are not columns
 
 	Adopted []NewColumns `json:"adopted,omitempty"` // fields that became columns
 }
 
-// NewColumns states from which record on fields are columns.
+// NewColumns states the record of a partition from which on fields are columns.
 type NewColumns struct {
 	Topic     string   `json:"topic"`
 	Partition int32    `json:"partition"`
@@ -25,8 +25,8 @@ type NewColumns struct {
 	Columns   []string `json:"columns"`
 }
 
-// AbsentColumns is what the changes of the columns add up to. It is bounded: what is more
-// than MaxNames or has a longer name than MaxName is forgotten. A value never changes.
+// AbsentColumns is the sum of all changes of the columns. It is bounded: more than MaxNames names,
+// or names longer than MaxName, are forgotten. An AbsentColumns is never modified.
 type AbsentColumns struct {
 	Gone []string `json:"gone,omitempty"` // columns without values
 	New  []string `json:"new,omitempty"`  // fields that are ignored
@@ -60,7 +60,7 @@ func (s *AbsentColumns) after(c *Columns) *AbsentColumns {
 	if next.Gone = slices.DeleteFunc(next.Gone, func(name string) bool { return slices.Contains(c.Back, name) }); len(next.Gone) == 0 {
 		next.Gone = nil
 	}
-	for _, a := range c.Adopted { // these are ignored no more
+	for _, a := range c.Adopted { // fields that became columns are no longer ignored
 		next.New = slices.DeleteFunc(next.New, func(name string) bool { return slices.Contains(a.Columns, name) })
 	}
 	if len(next.New) == 0 {
@@ -72,8 +72,8 @@ func (s *AbsentColumns) after(c *Columns) *AbsentColumns {
 	return next
 }
 
-// AbsentColumns returns the columns that are gone and the fields that are ignored after the
-// last decision.
+// AbsentColumns returns the columns that are gone, and the fields that are ignored, as of the last
+// decision.
 func (f *Fold) AbsentColumns() AbsentColumns {
 	if s := f.get().columns; s != nil {
 		return *s

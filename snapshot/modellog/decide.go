@@ -8,9 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// ErrBroken is the error for a log that has lost records of its owner or holds
-// two histories. Only a ROLLBACK to a decision that it still holds can continue
-// it.
+// ErrBroken is the error for a log that has lost records of its owner or holds two histories. It
+// can be continued only by a ROLLBACK to a decision that it still holds.
 var ErrBroken = errors.New("the model log is broken")
 
 // breaks marks the log as broken, unless it already is, and returns the reason.
@@ -22,8 +21,8 @@ func (l *ledger) breaks(format string, args ...any) string {
 	return why.Error()
 }
 
-// Broken returns an ErrBroken with the missing part if the log is broken. It does
-// so until a ROLLBACK counts.
+// Broken returns an ErrBroken that names the missing part if the log is broken, until a ROLLBACK
+// counts.
 func (f *Fold) Broken() error {
 	if f.ledger == nil {
 		return f.gap
@@ -31,8 +30,8 @@ func (f *Fold) Broken() error {
 	return f.broken
 }
 
-// Abandoned are the seqs From to To that a ROLLBACK has taken back, including
-// those that were never in the log.
+// Abandoned is a range of seqs that a ROLLBACK has abandoned, from From to To. It includes seqs
+// that were never in the log.
 type Abandoned struct {
 	From   int64  `json:"from"`
 	To     int64  `json:"to"`
@@ -45,13 +44,13 @@ type Abandoned struct {
 // order.
 func (f *Fold) Abandoned() []Abandoned { return slices.Clone(f.get().abandoned) }
 
-// IsAbandoned reports whether seq is one of them.
+// IsAbandoned reports whether seq is abandoned.
 func (f *Fold) IsAbandoned(seq int64) bool {
 	return slices.ContainsFunc(f.get().abandoned, func(a Abandoned) bool { return a.From <= seq && seq <= a.To })
 }
 
-// Highest returns the highest seq in the log under a current claim, including
-// void records. The seq of a ROLLBACK is greater.
+// Highest returns the highest seq in the log under a current claim, including void records. The seq
+// of a ROLLBACK has to be greater.
 func (f *Fold) Highest() int64 { return f.get().highest }
 
 // behind returns the place after a decision, that is, after a record with a
@@ -107,9 +106,8 @@ func (l *ledger) imported(r *Imported) (void string) {
 	return ""
 }
 
-// decide decides about a BATCH, GAP, ADOPT or UPGRADE. The owner of a log writes
-// them in sequence, and a copy may arrive late. Anything else shows that records
-// are lost.
+// decide decides about a BATCH, GAP, ADOPT or UPGRADE. The owner of a log writes them in sequence,
+// and a copy of one may arrive late. Anything else shows that records are lost.
 func (l *ledger) decide(offset int64, r Record) (void string) {
 	next, _ := behind(offset, r)
 	name := fmt.Sprintf("%s %d at offset %d", r.Type(), next.seq, offset)
@@ -152,7 +150,7 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	to, ok := l.find(r.ToSeq)
 	switch {
 	case !ok && r.ToSeq < l.base.seq && l.base.start.Offset > 0:
-		l.rolledBack = true // a reader that remembers more decides
+		l.rolledBack = true // a fold that remembers more has to decide
 		return ""
 	case !ok:
 		return fmt.Sprintf("there is no seq %d to roll back to", r.ToSeq)
@@ -171,7 +169,7 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	return ""
 }
 
-// forget drops the decisions after seq and all that follows from them.
+// forget drops the decisions after seq and everything that depends on them.
 func (l *ledger) forget(seq int64) {
 	first := slices.IndexFunc(l.entries, func(e Entry) bool {
 		p, ok := behind(e.Offset, e.Record)

@@ -6,9 +6,8 @@ import (
 	"math"
 )
 
-// Fold reads a model log from some offset on, record by record, and decides
-// which records count. It implements the whole rule, for the learner, its
-// successors, the scorers and verify alike:
+// Fold reads a model log from some offset on, record by record, and decides which records count.
+// The learner, its successors, the scorers and verify all use it, so that they follow one rule:
 //
 //   - A CLAIM counts if its epoch is greater than that of the current claim. It
 //     then is the current claim. If it names a topic id, that is the id of the
@@ -27,21 +26,21 @@ import (
 //   - a SERVING only for a snapshot before it;
 //   - a CHUNK only directly after the previous chunk of its snapshot; chunks of
 //     challengers are counted separately;
-//   - a MANIFEST only if its chunks are the last ones that counted, are complete,
-//     and its seq, chain and start are those of a decision that counted,
-//     and not before those of an earlier MANIFEST;
+//   - a MANIFEST only if its chunks are the last ones that counted and are
+//     complete, if its seq, chain and start are those of a decision that counted,
+//     and if its seq is not lower than that of an earlier MANIFEST;
 //   - a CHALLENGER only if its chunks are the last ones of a challenger that
 //     counted, and its seq, chain and start are those of a decision.
 //
 // All other records are void, as if they had not been written.
 //
 // A log that has lost records of its owner is broken; see Broken. After the break
-// only CLAIMs count, and a ROLLBACK, which ends the break.
+// only CLAIMs count, and a ROLLBACK, after which the log is no longer broken.
 //
 // A Fold that begins at offset 0 decides at once. A Fold that begins later keeps
 // records waiting until the first complete MANIFEST whose Start is not before the
-// beginning, and then decides on them all. It waits again after a ROLLBACK to a
-// place before those that it remembers.
+// offset at which the Fold began, and then decides on all of them. It waits again
+// after a ROLLBACK to a place before those that it remembers.
 type Fold struct {
 	keep    int
 	key     ed25519.PublicKey // nil: signatures are not verified
@@ -49,10 +48,10 @@ type Fold struct {
 	next    int64
 	waiting []waiting // until there is a ledger
 	gap     error     // found while waiting
-	tooNew  error     // a later version, while waiting or under the current claim
+	tooNew  error     // a record of a later version, while waiting or under the current claim
 	checked bool      // whether the decision at which the fold begins was read
 	wants   int64     // Start of the newest MANIFEST that the fold could begin with; -1
-	lost    int64     // lowest seq that was the target of a ROLLBACK and not remembered
+	lost    int64     // lowest seq that was the target of a ROLLBACK and was no longer remembered
 	*ledger
 
 	retain int64 // see Retain
@@ -68,9 +67,9 @@ type waiting struct {
 // Option changes how a Fold reads.
 type Option func(*Fold)
 
-// WithKey makes the Fold trust signatures of the private half of key only. From
-// the first CLAIM on that is signed with it, unsigned records do not count. A
-// Fold that begins in the middle of the log begins only with a signed MANIFEST.
+// WithKey makes the Fold trust only signatures of the private half of key. From the first CLAIM
+// signed with that key on, unsigned records other than CHUNKs do not count. A Fold that begins in the middle of the
+// log begins only with a signed MANIFEST.
 func WithKey(key ed25519.PublicKey) Option { return func(f *Fold) { f.key = key } }
 
 // NewFold returns a Fold that begins at the given offset of the log. It remembers
@@ -94,23 +93,21 @@ func FoldAt(m *Manifest, keep int, options ...Option) *Fold {
 	return f
 }
 
-// Retain makes the fold keep all that it knows of the decisions after seq,
-// regardless of the number of snapshots.
+// Retain makes the fold keep everything that it knows about the decisions after seq, however many
+// snapshots there are.
 func (f *Fold) Retain(seq int64) {
 	if f.retain = seq; f.ledger != nil {
 		f.ledger.remember = seq
 	}
 }
 
-// Skip states that the offsets below next hold no record for a reader but were in
-// use, by transaction markers or aborted records. Any other missing offset breaks
-// the log.
+// Skip states that the offsets below next hold no record for a reader, but were used by transaction
+// markers or aborted records. Any other missing offset breaks the log.
 func (f *Fold) Skip(next int64) { f.next = max(f.next, next) }
 
-// Add decides about the record at offset. If offset is greater than Next, records
-// are missing and the log is broken. Its only error is ErrTooNew, after which
-// this program cannot decide anything more. The Verdict's Record may share the
-// memory of value; the Fold does not retain it.
+// Add decides about the record at offset. If offset is greater than Next, records are missing and
+// the log is broken. The only error is ErrTooNew, after which this program cannot decide anything
+// more. The Record of the Verdict may share the memory of value; the Fold does not retain it.
 func (f *Fold) Add(offset int64, key, value []byte) (Verdict, error) {
 	r, err := parse(key, value)
 	if err != nil {
@@ -237,17 +234,16 @@ func (f *Fold) startAt(at waiting, m *Manifest) (void string) {
 	return void
 }
 
-// Seeded reports whether the fold decides yet. Until then the methods for the
-// state of the log return that of an empty log.
+// Seeded reports whether the fold can decide yet. Until then, the methods that describe the log
+// return the state of an empty log.
 func (f *Fold) Seeded() bool { return f.ledger != nil }
 
 // Next returns the offset after the last record read.
 func (f *Fold) Next() int64 { return f.next }
 
-// Finish completes m, which Split has begun: it fills in the owner and the
-// offsets in the log. The chunks of m must be the last ones that counted. The
-// record may be appended only after the predictions up to m.Seq are released:
-// readers rely on that.
+// Finish completes m, which Split has begun: it fills in the owner and the offsets in the log. The
+// chunks of m must be the last ones that counted. The record may be appended only after the
+// predictions up to m.Seq are published: readers rely on that.
 func (f *Fold) Finish(m *Manifest) error {
 	l := f.get()
 	m.Previous = -1

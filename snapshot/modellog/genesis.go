@@ -6,9 +6,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Versions distinguish programs that compute different bits from the same
-// records: the version of the arithmetic that learns and predicts, and the
-// version of the decoder that turns records into rows.
+// Versions distinguish programs that compute different bits from the same records. They are the
+// version of the arithmetic that learns and predicts, and the version of the decoder that turns
+// records into rows.
 type Versions struct {
 	Arithmetic int `json:"arithmetic,omitempty"`
 	Decoder    int `json:"decoder,omitempty"`
@@ -18,7 +18,7 @@ func (v Versions) String() string {
 	return fmt.Sprintf("arithmetic %d, decoder %d", v.Arithmetic, v.Decoder)
 }
 
-// Known returns v with the versions that the first release omitted.
+// Known returns v, with 1 for versions that are missing because the first release omitted them.
 func (v Versions) Known() Versions { return Versions{max(v.Arithmetic, 1), max(v.Decoder, 1)} }
 
 // Genesis begins a log, directly after its first CLAIM: it contains the id of the
@@ -35,9 +35,9 @@ type Genesis struct {
 	// incomplete until an IMPORTED counts.
 	Import int64 `json:"import,omitempty"`
 
-	// Start is nil if the model begins with the empty state at the first records. Else
-	// Chain is its hash, Seq is at least 1, and Import is Seq, so that the log is
-	// incomplete until it has the snapshot of that state and an IMPORTED.
+	// Start is nil if the model begins with the empty state at the first records of its inputs.
+	// Otherwise Chain is the hash of Start, Seq is at least 1, and Import is Seq: the log is
+	// incomplete until it has the snapshot of the state at the start, and an IMPORTED.
 	Start *Start `json:"start,omitempty"`
 	Versions
 	Writer string `json:"writer"` // version of the program, for people
@@ -50,8 +50,8 @@ type Origin struct {
 	Seq     int64            `json:"seq"`      // where seqs start
 	Versions
 	Import int64  `json:"import,omitempty"` // last seq of an import in progress; 0: none
-	Start  *Start `json:"start,omitempty"`  // never modified; nil: the empty state at the first records
-	Signed bool   `json:"signed,omitempty"` // the current claim is signed, and so are all records that count from it on
+	Start  *Start `json:"start,omitempty"`  // never modified; nil: the empty state at the first records of the inputs
+	Signed bool   `json:"signed,omitempty"` // a claim was signed, and from it on only signed records count
 }
 
 // Partitions states the number of partitions of an input topic that the learner

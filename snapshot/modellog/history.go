@@ -6,11 +6,11 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Claim returns the current claim. Its Epoch is 0 if there is none. Its Host is
-// unknown if the fold began after it.
+// Claim returns the current claim. Its Epoch is 0 if there is none. Its Host is unknown if the fold
+// began after the claim.
 func (f *Fold) Claim() Claim { return f.get().claim }
 
-// Seq and Chain return those of the last decision that counts.
+// Seq and Chain return the seq and the chain of the last decision that counts.
 func (f *Fold) Seq() int64 { return f.get().seq }
 
 func (f *Fold) Chain() snapshot.Hash { return f.get().chain }
@@ -22,13 +22,12 @@ func (f *Fold) ChainAt(seq int64) (snapshot.Hash, bool) {
 	return p.chain, ok
 }
 
-// Released returns the seq up to which predictions are known to be released, from
-// a RELEASED or from a MANIFEST, which may only be written after that.
+// Released returns the seq up to which predictions are known to be published. It is from a RELEASED
+// or from a MANIFEST, which may be written only after the predictions are published.
 func (f *Fold) Released() int64 { return f.get().released }
 
-// Paused returns the PAUSE in effect, nil if there is none. No snapshot has a
-// later seq than the PAUSE, so that a fold that begins at any snapshot knows of
-// it.
+// Paused returns the PAUSE in effect, nil if there is none. No snapshot has a later seq than the
+// PAUSE, so that a fold that begins at any snapshot knows of the PAUSE.
 func (f *Fold) Paused() *Pause { return f.get().paused }
 
 // Resumed returns the seq of the last PAUSE that a RESUME ended. It is 0 if there
@@ -45,9 +44,9 @@ func (f *Fold) Snapshots() []Stored {
 	return kept
 }
 
-// Trim returns the offset below which the log may be deleted if the snapshots
-// that the fold remembers and the one served are to be kept. It is 0 while there are fewer than the
-// fold should remember.
+// Trim returns the offset below which the log may be deleted without losing the snapshots that the
+// fold remembers or the served one. It is 0 while there are fewer snapshots than the fold should
+// remember.
 func (f *Fold) Trim() int64 {
 	if l := f.get(); len(l.kept) >= l.keep {
 		return min(l.base.start.Offset, l.needed())
@@ -63,16 +62,16 @@ func (f *Fold) Arithmetic() int { return f.get().origin.Arithmetic }
 
 func (f *Fold) Decoder() int { return f.get().origin.Decoder }
 
-// VersionsAt returns the versions in effect as of a seq. ok is false if the fold
-// does not know it or no longer remembers it. A CLAIM of a writer that will roll
-// back to seq names these versions.
+// VersionsAt returns the versions in effect as of a seq. ok is false if the fold does not know the
+// seq or no longer remembers it. A writer that is about to roll back to seq names these versions in
+// its CLAIM.
 func (f *Fold) VersionsAt(seq int64) (Versions, bool) {
 	p, ok := f.get().find(seq)
 	return p.origin.Versions, ok
 }
 
-// PartitionsOf returns the number of partitions of a topic that the learner last
-// declared to read; 0 if the fold does not know.
+// PartitionsOf returns the number of partitions of a topic that the learner has last stated to
+// read; 0 if the fold does not know.
 func (f *Fold) PartitionsOf(topic string) int32 { return f.get().partitions[topic] }
 
 func (f *Fold) get() *ledger {

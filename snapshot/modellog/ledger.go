@@ -8,18 +8,20 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// ledger is the knowledge of a fold from some place of the log on.
+// ledger holds what a fold knows about the log from some place on.
 type ledger struct {
 	keep     int
 	remember int64  // nothing after this seq is forgotten
-	base     point  // place of the oldest snapshot to be kept, or the beginning
+	base     point  // place of the oldest snapshot to be kept, or the beginning of the log
 	options  Config // in effect at base
 	claim    Claim
-	origin   Origin // with the versions in effect
-	begun    bool   // there is a GENESIS
+	origin   Origin // beginning of the log, with the versions in effect
+	begun    bool   // the log has a GENESIS
 	config   Config
 	seq      int64
-	highest  int64 // highest seq of any record, void or not, under a current claim or a missing claim
+	// highest is the highest seq of any record, void or not, under a claim that was current or is
+	// missing.
+	highest  int64
 	chain    snapshot.Hash
 	released int64
 	columns  *AbsentColumns // nil: none
@@ -32,16 +34,16 @@ type ledger struct {
 	abandoned  []Abandoned
 	partitions map[string]int32
 
-	choice   *Choice // that holds or pins a snapshot; nil: none
-	champion *Ref    // the snapshot served otherwise; nil: unknown
-	promoted Choice  // that made it so; zero: the gate
+	choice   *Choice // choice that holds or pins a snapshot; nil: none
+	champion *Ref    // the snapshot served without choice; nil: unknown
+	promoted Choice  // choice that made it champion; zero: the gate did
 
 	challengers []StoredChallenger // oldest first
 	challenge   pending            // chunks of a challenger
 
-	broken     error // missing part; after it only CLAIMs and a ROLLBACK count
+	broken     error // describes the missing part; from then on only CLAIMs and a ROLLBACK count
 	rolledBack bool  // rolled back to before base
-	tooNew     error // a later version under the current claim
+	tooNew     error // a record of a later version under the current claim
 }
 
 // point is a place in history, after a decision.
@@ -54,13 +56,13 @@ type point struct {
 	columns *AbsentColumns
 }
 
-// newLedger returns the knowledge before the first record.
+// newLedger returns the ledger before the first record.
 func newLedger(keep int) *ledger {
 	first := Origin{Versions: Versions{}.Known()}
 	return &ledger{keep: keep, remember: math.MaxInt64, origin: first, base: point{origin: first}}
 }
 
-// ledgerAt returns the knowledge that m provides about the log at its start.
+// ledgerAt returns the ledger at the start of m, as far as m describes it.
 func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	l := newLedger(keep)
 	if m.Genesis != nil {
@@ -77,11 +79,10 @@ func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	return l
 }
 
-// unsigned is the reason why a record is void that is not signed with the trusted
-// key.
+// unsigned is the reason why a record that is not signed with the trusted key is void.
 const unsigned = "not signed by the trusted key"
 
-// judge returns why the record is void, or applies it and returns "".
+// judge applies the record and returns "", or returns why the record is void.
 func (l *ledger) judge(w waiting) (void string) {
 	trusted := w.signed || !l.origin.Signed
 	if l.tooNew != nil {
@@ -101,7 +102,7 @@ func (l *ledger) judge(w waiting) (void string) {
 	case !trusted && !chunk:
 		return unsigned
 	case o.Epoch > l.claim.Epoch && trusted:
-		if d, ok := behind(w.offset, w.record); ok { // its seq must not be reused either
+		if d, ok := behind(w.offset, w.record); ok { // the seq of this void record must not be used again
 			l.highest = max(l.highest, d.seq)
 		}
 		return l.breaks("%s at offset %d was written in epoch %d, whose CLAIM is missing: the current epoch is %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)

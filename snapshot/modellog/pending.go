@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// pending holds the chunks of an incomplete snapshot.
+// pending describes the chunks of an incomplete snapshot that have counted so far.
 type pending struct {
 	id        snapshot.ID
 	count     int

@@ -68,11 +68,11 @@ type Batch struct {
 	// Columns is nil if the columns have not changed and no field was ignored.
 	Columns *Columns `json:"columns,omitempty"`
 
-	// Schemas are those of a registry that the records of this BATCH are the first to need.
+	// Schemas are the schemas of a registry that the records of this BATCH are the first to need.
 	Schemas []Schema `json:"schemas,omitempty"`
 
-	// Tables are the changes of tables (input.tables) that apply before the records. With them,
-	// there may be no Ranges.
+	// Tables are the changes of tables (input.tables) that apply before the records. A BATCH with
+	// changes of tables may have no Ranges.
 	Tables []TableChanges `json:"tables,omitempty"`
 
 	// Renames are the columns that are read from other fields, as declared, sorted by column.
@@ -90,31 +90,31 @@ type Schema struct {
 	Text string `json:"text"`
 }
 
-// Rename is a column that is read from a field where a record lacks it.
+// Rename states that a column is read from a field, in records that lack the column.
 type Rename struct {
 	Column string `json:"column"`
 	Field  string `json:"field"`
 }
 
-// TableChanges are records of one partition of a table's topic, of which the log has all that
-// is learned from: the topic may be compacted.
+// TableChanges are records of one partition of the topic of a table. Because that topic may be
+// compacted, the log itself has all rows that are learned from.
 type TableChanges struct {
 	Table     string           `json:"table"`
 	TopicID   snapshot.TopicID `json:"topic_id"`
 	Partition int32            `json:"partition"`
 	From      int64            `json:"from"`
 	To        int64            `json:"to"`                 // first offset after the records
-	Rejected  int64            `json:"rejected,omitempty"` // records that are no rows
+	Rejected  int64            `json:"rejected,omitempty"` // number of records that are not rows
 	Rows      []TableRow       `json:"rows,omitempty"`     // in the order of their offsets
 }
 
-// TableRow is a row that is set, or is deleted.
+// TableRow is a row that is set or deleted.
 type TableRow struct {
 	Key    string          `json:"key"`
-	Values json.RawMessage `json:"values,omitempty"` // array of scalars; missing if it is deleted
+	Values json.RawMessage `json:"values,omitempty"` // array of scalars; missing if the row is deleted
 }
 
-// Output is a form of predictions, whose values begin with the id of a schema.
+// Output is a form in which predictions are written. Their values begin with the id of a schema.
 type Output struct {
 	Format string `json:"format"`
 	Schema uint32 `json:"schema"`
@@ -137,7 +137,7 @@ type Counts struct {
 	Predicted   int64 `json:"predicted"`
 	Quarantined int64 `json:"quarantined"`
 	Skipped     int64 `json:"skipped"`
-	Labels      int64 `json:"labels,omitempty"` // without features, which are joined with those of other records
+	Labels      int64 `json:"labels,omitempty"` // records with only a label, which are joined with the features of other records
 }
 
 // Gap is input that was lost to retention before it was read: the offsets From to
@@ -213,8 +213,8 @@ type Manifest struct {
 
 	Time     int64              `json:"time,omitempty"`     // Unix milliseconds at which the snapshot was taken, for information; 0 if unknown
 	Timeline *timeline.Timeline `json:"timeline,omitempty"` // of the errors as of Start, for information; nil if there is none
-	Gate     *Gate              `json:"gate,omitempty"`     // nil if it was not compared with another
-	Serving  *Choice            `json:"serving,omitempty"`  // hold or pin in effect when it was written; nil if there is none
+	Gate     *Gate              `json:"gate,omitempty"`     // nil if the snapshot was not compared with another
+	Serving  *Choice            `json:"serving,omitempty"`  // hold or pin in effect when the MANIFEST was written; nil if there is none
 	Signed
 }
 
@@ -292,7 +292,7 @@ func (p *Pause) String() string {
 	return fmt.Sprintf("after seq %d: %s", p.Seq, p.Why())
 }
 
-// Why returns why nothing is decided.
+// Why returns the reason for the pause.
 func (p *Pause) Why() string {
 	if p.Columns != nil {
 		return p.Columns.String()

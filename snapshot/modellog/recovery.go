@@ -13,9 +13,9 @@ type Stored struct {
 type Entry struct {
 	Offset int64
 	Record Record // *Config, *Batch, *Gap, *Rollback, *Adopt or *Upgrade
-	origin Origin // in effect after it
+	origin Origin // origin in effect after the entry
 
-	columns *AbsentColumns // after it
+	columns *AbsentColumns // absent columns after the entry
 }
 
 // Recovery describes the state from which a learner continues.
@@ -26,13 +26,13 @@ type Recovery struct {
 	Versions Versions      // in effect before Entries
 	Config   Config        // in effect before Entries
 	Entries  []Entry       // decisions and CONFIGs of the log after Seq, in order
-	Released int64         // seq; later predictions have to be published again
+	Released int64         // seq up to which predictions are published; later ones have to be published again
 }
 
-// Recover returns how to continue from the newest snapshot. If that snapshot is
-// damaged, back selects the one that number of places before it. Before the
-// oldest comes the empty state, if the fold has read the log from its beginning.
-// ok is false if the log does not reach back that far; the caller must then stop.
+// Recover returns how to continue from the newest snapshot. If that snapshot is damaged, back
+// selects an older one: the one that number of places before it. Before the oldest snapshot comes
+// the empty state, if the fold has read the log from its beginning. ok is false if the log does not
+// reach back that far; the caller must then stop.
 func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 	if f.ledger == nil || back > len(f.kept) {
 		return r, false

@@ -8,15 +8,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Serving states which snapshot scorers serve from here on. Its writer is not the owner of
-// the log, as that of a RESUME. It does not affect what is learned.
+// Serving states which snapshot scorers serve from here on. As with a RESUME, its writer is not the
+// owner of the log. It does not affect what is learned.
 type Serving struct {
 	Owner
 	Choice
 	Signed
 }
 
-// Choice is a snapshot to serve, and what becomes of later ones.
+// Choice is a snapshot to serve, and how to treat later ones.
 type Choice struct {
 	Mode     Mode   `json:"mode"`
 	Snapshot Ref    `json:"snapshot"`
@@ -24,13 +24,13 @@ type Choice struct {
 	By       string `json:"by"` // name of the writer, for people
 }
 
-// Mode is what scorers do with snapshots that are newer than a Choice.
+// Mode says what scorers do with snapshots that are newer than the one in a Choice.
 type Mode string
 
 const (
-	Follow Mode = "follow" // serve those that pass the gate
-	Hold   Mode = "hold"   // do not serve them: the snapshot was the one served
-	Pin    Mode = "pin"    // do not serve them: the snapshot was chosen among all
+	Follow Mode = "follow" // serve newer snapshots that pass the gate
+	Hold   Mode = "hold"   // do not serve newer snapshots; the one served at the time is kept
+	Pin    Mode = "pin"    // do not serve newer snapshots; the one in the Choice was chosen among all
 )
 
 // Ref names a snapshot in the log.
@@ -47,17 +47,17 @@ func RefTo(m *Manifest, offset int64) Ref {
 	return Ref{m.Snapshot, offset, min(m.Start.Offset, m.FirstChunk), m.Seq, m.Step}
 }
 
-// Gate is the comparison of a new snapshot with the one served, on the last labelled
-// records: the learner predicted each before it learned it, and the snapshot served
-// predicted it, too.
+// Gate is the comparison of a new snapshot with the served one, on the last labelled records. The
+// learner predicted each of these records before it learned it, and the served snapshot predicted
+// it as well.
 type Gate struct {
 	Metric    string  `json:"metric"`
-	Rows      int64   `json:"rows"` // compared
+	Rows      int64   `json:"rows"` // number of rows compared
 	Loss      float64 `json:"loss"` // mean of the metric for the learner
 	Served    float64 `json:"served"`
 	WorseThan float64 `json:"worse_than"` // share by which Loss may exceed Served
 	Passed    bool    `json:"passed"`
-	Champion  Ref     `json:"champion"` // the snapshot served
+	Champion  Ref     `json:"champion"` // the snapshot served at the time
 }
 
 func (*Serving) Type() string { return "serving" }
@@ -135,18 +135,18 @@ func (l *ledger) serve(offset int64, s *Serving) (void string) {
 	return ""
 }
 
-// crown makes a snapshot that passes the gate the champion.
+// crown makes the snapshot of m the champion if it passes the gate.
 func (l *ledger) crown(m *Manifest, offset int64) {
 	switch {
 	case m.Gate == nil || m.Gate.Passed:
 		ref := RefTo(m, offset)
 		l.champion, l.promoted = &ref, Choice{}
-	case l.champion == nil: // the fold began after it
+	case l.champion == nil: // the fold began after the record that made it champion
 		l.champion = &m.Gate.Champion
 	}
 }
 
-// dethrone drops choices and champions after seq.
+// dethrone drops the choice and the champion if their snapshots are after seq.
 func (l *ledger) dethrone(seq int64) {
 	if l.choice != nil && l.choice.Snapshot.Seq > seq {
 		l.choice = nil
@@ -163,7 +163,7 @@ func (l *ledger) dethrone(seq int64) {
 	}
 }
 
-// needed returns the offset from which on the log is needed for the snapshot served.
+// needed returns the offset from which on the log is needed to load the served snapshot.
 func (l *ledger) needed() int64 {
 	need := int64(math.MaxInt64)
 	if l.choice != nil {

@@ -63,8 +63,8 @@ func toSign(typ string, version int, bare []byte) []byte {
 	return fmt.Appendf(nil, "accrete %s %d\x00%s", typ, version, bare)
 }
 
-// verify reports whether signature is the one in value and covers all other bytes
-// of it. A reader can thus verify records with unknown members.
+// verify reports whether signature is the signature in value and covers all other bytes of value. A
+// reader can thus verify records with unknown members.
 func verify(typ string, version int, value, signature []byte, key ed25519.PublicKey) bool {
 	member := fmt.Appendf(nil, `,"signature":"%s"`, base64.StdEncoding.EncodeToString(signature))
 	i := bytes.LastIndex(value, member)
@@ -75,10 +75,10 @@ func verify(typ string, version int, value, signature []byte, key ed25519.Public
 	return ed25519.Verify(key, toSign(typ, version, bare), signature)
 }
 
-// Sign signs a finished manifest. Its errors are Encode's.
+// Sign signs a finished manifest. The errors are those of Encode.
 func (m *Manifest) Sign(key ed25519.PrivateKey) error { return Sign(m, key) }
 
-// Sign signs a finished challenger. Its errors are Encode's.
+// Sign signs a finished challenger. The errors are those of Encode.
 func (c *Challenger) Sign(key ed25519.PrivateKey) error { return Sign(c, key) }
 
 // Verify returns ErrSignature unless m was signed with the private half of key.

@@ -10,24 +10,26 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Start describes how a model began, unless that was with the empty state at the first
-// records of its inputs. It is part of GENESIS, whose chain is the hash of the Start, so
-// that every later decision includes it.
+// Start describes how a model began, unless it began with the empty state at the first records of
+// its inputs. It is part of GENESIS. The chain of GENESIS is the hash of the Start, so that every
+// later decision depends on it.
 type Start struct {
 	Kind   string        `json:"kind"`            // see Starts
 	Name   string        `json:"name,omitempty"`  // of the file or the other model, for people
 	SHA256 snapshot.Hash `json:"sha256,omitzero"` // of the file
-	Rows   int64         `json:"rows,omitempty"`  // that were learned from the file
+	Rows   int64         `json:"rows,omitempty"`  // number of rows learned from the file
 
-	// Of a rebuild: the history of the other model up to Seq was learned again, without
-	// the records that one of Without describes.
+	// For a rebuild: the history of the other model up to Seq was learned again, without the
+	// records that one of Without describes.
 	Seq     int64         `json:"seq,omitempty"`
 	Chain   snapshot.Hash `json:"chain,omitzero"` // of the other model, as of Seq
 	Without []string      `json:"without,omitempty"`
 
-	Step      int64               `json:"step"`
-	StateHash snapshot.Hash       `json:"state_hash"`          // of the state that learning continues from
-	Positions []snapshot.Position `json:"positions,omitempty"` // of the inputs there, by topic and partition; others begin at their first record
+	Step      int64         `json:"step"`
+	StateHash snapshot.Hash `json:"state_hash"` // hash of the state that learning continues from
+	// Positions are the positions of the inputs in that state, sorted by topic and partition. Other
+	// inputs begin at their first record.
+	Positions []snapshot.Position `json:"positions,omitempty"`
 }
 
 // Kinds of a Start.
@@ -48,13 +50,13 @@ func (s *Start) Hash() snapshot.Hash {
 	b.WriteString("accrete start 1\x00")
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil { // it has no values that JSON cannot hold
+	if err := e.Encode(s); err != nil { // a Start has no values that JSON cannot hold
 		panic(err)
 	}
 	return sha256.Sum256(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// Is reports whether s begins with the same source as t, whatever the positions.
+// Is reports whether s and t begin with the same source, whatever their positions.
 func (s *Start) Is(t *Start) bool {
 	return s.Kind == t.Kind && s.SHA256 == t.SHA256 && s.Seq == t.Seq && s.Chain == t.Chain && slices.Equal(s.Without, t.Without)
 }
@@ -71,7 +73,7 @@ func (s *Start) String() string {
 	return "the empty state at given positions"
 }
 
-// maxWithout bounds the number of descriptions of a Start.
+// maxWithout bounds the number of filters in Without.
 const maxWithout = 64
 
 func (s *Start) check() error {

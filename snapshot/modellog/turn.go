@@ -7,11 +7,10 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Rollback takes the history back to its state after ToSeq. The seqs between
-// ToSeq and Seq are abandoned and never used again: predictions released under
-// them belong to no history. Seqs that the log has lost are abandoned too, so
-// that Seq may be much greater than the last seq in the log. Only a ROLLBACK
-// repairs a broken log.
+// Rollback takes the history back to its state after ToSeq. The seqs between ToSeq and Seq are
+// abandoned and never used again: predictions published under them belong to no history. Seqs that
+// the log has lost are abandoned as well, so Seq may be much greater than the last seq in the log.
+// Only a ROLLBACK repairs a broken log.
 type Rollback struct {
 	Owner
 	Seq     int64         `json:"seq"` // greater than any seq ever used
@@ -39,8 +38,8 @@ type Adopt struct {
 // Adopted is a topic that replaces another one.
 type Adopted struct {
 	Topic      string             `json:"topic"`
-	TopicID    snapshot.TopicID   `json:"topic_id"`            // of the old topic
-	NewTopic   string             `json:"new_topic,omitempty"` // if the name has changed
+	TopicID    snapshot.TopicID   `json:"topic_id"`            // id of the old topic
+	NewTopic   string             `json:"new_topic,omitempty"` // name of the new topic, if the name has changed
 	NewID      snapshot.TopicID   `json:"new_id"`              //
 	Partitions []AdoptedPartition `json:"partitions"`          // in ascending order
 }
@@ -53,8 +52,8 @@ type AdoptedPartition struct {
 	Fingerprint uint64 `json:"fingerprint,string"` // of the record before Next, 0 if there is none
 }
 
-// Upgrade states that the following decisions are made by programs of these
-// versions, which compute different bits.
+// Upgrade states that the decisions from here on are made by programs of these versions, which
+// compute different bits.
 type Upgrade struct {
 	Owner
 	Seq   int64         `json:"seq"` // one more than the previous seq

@@ -1,11 +1,10 @@
-// Package backup reads and writes the history of a model as a file: the records of a
-// model log that count, without the claims under which they were written, so that they
-// can be written to another log.
+// Package backup reads and writes the history of a model as a file. The file has the records of a
+// model log that count, without the claims under which they were written, so that they can be
+// written to another log.
 //
-// A file is compressed with gzip and has a JSON object in each line: a Header; for each
-// record, its offset and time in the log, its type, and its value; and a trailer with
-// the number of records and the SHA-256 of all lines before it. FORMAT.md beside
-// package modellog has the details.
+// A file is compressed with gzip and has a JSON object on each line: a Header; for each record, its
+// offset and time in the log, its type, and its value; and a trailer with the number of records and
+// the SHA-256 of all lines before it. FORMAT.md beside package modellog has the details.
 package backup
 
 import (
@@ -22,7 +21,7 @@ const (
 	format  = "accrete export"
 	version = 1
 
-	maxLine = 2 << 20 // bytes; the value of a CHUNK, the largest, takes less than half of it in base64
+	maxLine = 2 << 20 // bytes; the largest value, that of a CHUNK, takes less than half of it in base64
 )
 
 // Header describes the history in a file.
@@ -34,19 +33,19 @@ type Header struct {
 	Time    time.Time        `json:"time"`
 	TopicID snapshot.TopicID `json:"topic_id"` // of the log; zero if the broker has none
 	Begin   Begin            `json:"begin"`
-	Seq     int64            `json:"seq"` // last one
+	Seq     int64            `json:"seq"` // last seq
 	Chain   snapshot.Hash    `json:"chain"`
 
-	Snapshot *Snapshot `json:"snapshot,omitempty"` // the newest; nil if there is none
+	Snapshot *Snapshot `json:"snapshot,omitempty"` // the newest snapshot; nil if there is none
 }
 
-// Begin is the place from which the records continue: the beginning of the model, or
-// its oldest snapshot where the log was trimmed.
+// Begin is the place at which the records begin: the beginning of the model, or its oldest snapshot
+// if the log was trimmed.
 type Begin struct {
 	Seq   int64         `json:"seq"`
 	Chain snapshot.Hash `json:"chain,omitzero"`
 	modellog.Versions
-	Config json.RawMessage `json:"config,omitempty"` // in effect there
+	Config json.RawMessage `json:"config,omitempty"` // configuration in effect at that place
 }
 
 // Snapshot identifies the newest snapshot.
@@ -97,5 +96,5 @@ func (h *Header) check() error {
 	return nil
 }
 
-// errUnknown means that a record has members that this program would lose.
+// errUnknown means that a record has members that this program would drop.
 var errUnknown = errors.New("it has members that this program does not know")

@@ -113,7 +113,7 @@ func (r *Reader) Sum() (records int64, sum snapshot.Hash) {
 	return r.records, snapshot.Hash(r.sum.Sum(nil))
 }
 
-// line returns the next line, with its end.
+// line returns the next line, including its newline.
 func (r *Reader) line() ([]byte, error) {
 	var text []byte
 	for {

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Writer writes a file. Without Close the file is incomplete, and a Reader says so.
+// Writer writes a file. Without Close the file is incomplete, and a Reader reports that.
 type Writer struct {
 	gz      *gzip.Writer
 	sum     hash.Hash

@@ -11,16 +11,16 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrLog is the error for a model log that does not keep the invariant. Nothing
-// may be decided from it until a person has decided how to continue.
+// ErrLog is the error for a model log that violates the invariant. Nothing may be decided from it
+// until a person has chosen how to continue.
 var ErrLog = modellog.ErrBroken
 
 const (
 	keepsEvery = 30 * time.Second // interval between checks of the configuration
 
-	// patience is how long a broker may report that the log is missing, or that it
-	// is shorter without telling where its leader epoch ends, before the Log
-	// believes it: a broker that has just restarted may not know yet.
+	// patience is how long a broker may report that the log is missing, or that it is shorter
+	// without knowing where the leader epoch ends, before the Log believes it. A broker that has
+	// just restarted may not know yet.
 	patience = 5 * time.Second
 )
 
@@ -40,8 +40,8 @@ func (l *Log) identify(ctx context.Context) error {
 	return l.is(id, err)
 }
 
-// is records the topic's id. An id of zero becomes known when the brokers are
-// upgraded.
+// is records the id of the topic. An id of zero is replaced when the brokers were upgraded and
+// assign one.
 func (l *Log) is(id [16]byte, err error) error {
 	none := [16]byte{}
 	switch {
@@ -102,9 +102,9 @@ func (l *Log) keeps(ctx context.Context) error {
 	return nil
 }
 
-// shorter handles a broker's answer that the log ends before the last record
-// read. The end of the leader epoch of that record tells a truncation from a
-// broker that does not know the end of the log yet.
+// shorter handles the answer of a broker that the log ends before the last record read. The end of
+// the leader epoch of that record distinguishes a truncation from a broker that does not know the
+// end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
 	if planted.Fault("tail") {
 		l.recheck, l.next, l.last.offset = false, end, -1
@@ -131,8 +131,8 @@ func (l *Log) shorter(ctx context.Context, end int64) error {
 	return new(ingest.Backoff).Pause(ctx, nil)
 }
 
-// LostTail marks the log as broken, because it has lost the records read from end
-// on, and returns that error.
+// LostTail marks the log as broken and returns that error: the log has lost the records read from
+// the offset end on.
 func (l *Log) LostTail(end int64) error {
 	return l.fail("has lost its tail: records %d to %d were acknowledged, but no longer exist; continue from the records that remain with accrete rollback", end, l.next-1)
 }
@@ -156,8 +156,8 @@ func (l *Log) whole() error {
 	return nil
 }
 
-// same verifies that an answer from offset at on contains the last record, if
-// that record was fetched again.
+// same verifies that an answer that begins at offset at contains the last record, if that record
+// was fetched again.
 func (l *Log) same(at int64, got ingest.Fetched) error {
 	if at >= l.next || at != l.last.offset {
 		return nil

@@ -15,7 +15,7 @@ type Reader struct {
 	Client *ingest.Client
 	Topic  string
 	Key    ed25519.PublicKey // verifies MANIFESTs; nil: unverified
-	Again  bool              // repeat what fails temporarily
+	Again  bool              // retry after temporary errors
 }
 
 func (r Reader) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got ingest.Fetched, err error) {
@@ -29,8 +29,8 @@ func (r Reader) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got 
 	return got, err
 }
 
-// Manifest reads and verifies the MANIFEST at an offset, and the time at which it was written, in Unix
-// milliseconds. The error is *ingest.GapError if it was deleted.
+// Manifest reads and verifies the MANIFEST at an offset. at is the time at which it was written, in
+// Unix milliseconds. The error is *ingest.GapError if the MANIFEST was deleted.
 func (r Reader) Manifest(ctx context.Context, offset int64) (m *modellog.Manifest, at int64, err error) {
 	got, err := r.poll(ctx, r.Client.Fetcher(r.Topic, 0), offset)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r Reader) Serving(ctx context.Context, m *modellog.Manifest, offset int64)
 }
 
 // chunks reads the chunks of the serving part of the snapshot that the MANIFEST at an offset
-// completes. They may lie among other records before it.
+// completes. Other records may lie among them.
 func (r Reader) chunks(ctx context.Context, m *modellog.Manifest, offset int64) (values [][]byte, err error) {
 	n := m.ServingChunks()
 	f := r.Client.Fetcher(r.Topic, 0)

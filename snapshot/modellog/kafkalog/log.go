@@ -1,8 +1,10 @@
-// Package kafkalog reads a model log from Kafka and checks one invariant, for the
-// learner, the scorers, verify and inspect alike: the topic is the one with which
-// reading began, its end never moves back, no offsets are missing, the decisions
-// of its records are without omission and repetition, and its configuration
-// retains them.
+// Package kafkalog reads a model log from Kafka. It checks the same invariant for the learner, the
+// scorers, verify and inspect:
+//
+//   - The topic is still the one with which reading began.
+//   - Its end never moves back, and no offsets are missing.
+//   - No decision in its records is missing or repeated.
+//   - The configuration of the topic retains the records.
 package kafkalog
 
 import (
@@ -30,16 +32,16 @@ type Config struct {
 	Retry func(ctx context.Context, f func() error) error
 }
 
-// Log is a model log, read up to some offset. It is for one goroutine.
+// Log is a model log, read up to some offset. Only one goroutine may use it.
 type Log struct {
-	Fold *modellog.Fold // of the records read
+	Fold *modellog.Fold // fold of the records read
 	Size Size           // approximate size of the log
 
 	config  Config
 	fetcher *ingest.Fetcher
-	id      [16]byte // of the topic; zero before Kafka 2.8
+	id      [16]byte // id of the topic; zero before Kafka 2.8
 	next    int64    // first offset not read
-	end     int64    // of the log, as of the last answer
+	end     int64    // end of the log, as of the last answer
 	last    last
 	broken  error // sticky
 
@@ -77,7 +79,7 @@ func (l *Log) ID() [16]byte { return l.id }
 // Next returns the first offset that was not read.
 func (l *Log) Next() int64 { return l.next }
 
-// Rewind discards what was read, to read again from the offset begin.
+// Rewind discards what was read. Reading begins again at the offset begin.
 func (l *Log) Rewind(begin int64) {
 	var options []modellog.Option
 	if l.config.Key != nil {
@@ -100,9 +102,8 @@ func (l *Log) Bounds(ctx context.Context) (first, end int64, err error) {
 	return first, end, err
 }
 
-// Tail reads the end of the log, so that the time does not depend on the length
-// of its history: from an offset for which enough accepts the fold, or from the
-// beginning.
+// Tail reads the end of the log, so that the time does not depend on the length of the history. It
+// begins at an offset for which enough accepts the fold, or at the beginning of the log.
 func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see See) error {
 	first, end, err := l.Bounds(ctx)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // See is called with each record that is folded.
 type See func(*ingest.Record, modellog.Verdict)
 
-// ReadOn folds the records after the last one read, up to the end of the log as
-// of the call. Its errors are ErrLog, *ingest.GapError if the log was trimmed
-// beyond Next, and those on which Retry gives up.
+// ReadOn folds the records after the last one read, up to the end of the log at the time of the
+// call. Its errors are ErrLog, *ingest.GapError if the log was trimmed beyond Next, and the errors
+// on which Retry gives up.
 func (l *Log) ReadOn(ctx context.Context, see See) error {
 	_, end, err := l.Bounds(ctx)
 	if err != nil {
@@ -102,13 +102,13 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 	return nil
 }
 
-// missing reports whether an answer has nothing, not even the marker of a
-// transaction, at one of the offsets from to to-1.
+// missing reports whether one of the offsets [from, to) is missing in an answer: the answer has
+// neither a record nor the marker of a transaction there.
 func missing(got ingest.Fetched, from, to int64) bool {
 	return slices.ContainsFunc(got.Missing, func(h ingest.Gap) bool { return h.From < to && from < h.To })
 }
 
-// fetch polls. After any error the last record is checked again.
+// fetch polls from the offset at. After any error, the last record will be checked again.
 func (l *Log) fetch(ctx context.Context, at int64) (got ingest.Fetched, err error) {
 	err = l.retry(ctx, func() (err error) {
 		got, err = l.fetcher.Poll(ctx, at)

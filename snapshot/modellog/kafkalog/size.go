@@ -2,8 +2,8 @@ package kafkalog
 
 import "github.com/accrete-ml/accrete/snapshot/modellog"
 
-// Size is the approximate size of the log in bytes, in total and before each
-// place where the log may be cut: at least the bytes up to the previous manifest.
+// Size is the approximate size of the log in bytes: in total, and before each place where the log
+// may be cut. The latter is a lower bound, the bytes up to the previous manifest.
 type Size struct {
 	Total    int64
 	manifest int64 // Total as of the last manifest
