@@ -9,13 +9,15 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// examples are what coefficients are fitted to.
+// examples are the data that coefficients are fitted to.
 type examples struct {
 	features *matrix.Float32
 	targets  []float64 // rows x scores: numbers, or -1 and 1
-	scores   int       // problems that share the features
-	weights  []float64 // of the rows, as multiples of their mean; nil for 1 each
-	l1       float64   // penalty of the norm of each random feature's coefficients; the last column has none
+	scores   int       // number of scores, which are problems that share the features
+	weights  []float64 // weights of the rows, as multiples of their mean; nil for 1 each
+	// l1 is the penalty of the norm of the coefficients of each random feature. The last column is
+	// not penalised.
+	l1 float64
 }
 
 func newExamples(features *matrix.Float32, targets []float64, scores int, weights []float64) *examples {
@@ -58,15 +60,15 @@ func (e *examples) problem(l loss.Dual, lambda float64, score int) *optim.Proble
 	return p
 }
 
-// norm returns the greatest of a row of features.
+// norm returns the largest norm of a row of features.
 func (e *examples) norm() float64 {
 	_, columns := e.features.Dims()
 	square, _ := optim.Scale(e.features, columns, 1)
 	return math.Sqrt(square)
 }
 
-// products sets z, rows x scores, to the products of the rows of a with x, which has the
-// columns of the scores one after another.
+// products sets z, rows × scores, to the products of the rows of a with x. x has one column for
+// each score, one after another.
 func products(a matrix.Matrix, z, x []float64, scores int) {
 	n, p := a.Dims()
 	row := make([]float64, p)

@@ -7,10 +7,10 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// features returns the features of the rows of x, rows x Dim, by the first blocks of
-// b: feature 2j is the cosine and 2j+1 the sine of frequency j, divided by the square
-// root of the number of frequencies, so that a row has the norm 1. A constant that
-// is not 0 is one more feature, the last, whose coefficient is an intercept.
+// features returns the features of the rows of x, rows × Dim, by the first blocks of b. Feature 2j
+// is the cosine and feature 2j+1 the sine of frequency j, both divided by the square root of the
+// number of frequencies, so that a row has the norm 1. A constant other than 0 is added as the last
+// feature; its coefficient is an intercept.
 func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64) *matrix.Float32 {
 	m := b.Map()
 	rows, frequencies := len(x)/m.Dim, blocks*m.BlockSize
@@ -25,7 +25,7 @@ func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64)
 		b.Features(a, 0, x)
 		return matrix.NewFloat32(rows, cols, a, 1/root)
 	}
-	const atOnce = 512 // rows, which bounds the scratch
+	const atOnce = 512 // number of rows at once, which bounds the scratch
 	z := make([]float32, min(rows, atOnce)*width)
 	for from := 0; from < rows; from += atOnce {
 		to := min(from+atOnce, rows)
@@ -39,10 +39,10 @@ func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64)
 	return matrix.NewFloat32(rows, cols, a, 1/root)
 }
 
-// fromModel returns the coefficients of the rows of features for a model that sums
-// up coef, 2 rows a frequency x scores, times cosines and sines that are not
-// divided, and an intercept for each score, which is left out if constant is 0. The
-// frequencies that the model does not have get zeros.
+// fromModel returns the coefficients for the rows of features, given those of a model. coef has 2
+// rows for each frequency × scores, and multiplies cosines and sines that are not divided. There is
+// an intercept for each score, which is left out if constant is 0. Frequencies that the model does
+// not have get zeros.
 func fromModel(coef, intercept []float64, frequencies int, constant float64) []float64 {
 	scores := len(intercept)
 	root := math.Sqrt(float64(frequencies))

@@ -9,43 +9,41 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// A Fit is fitted coefficients and their certificate. Primal, Dual and gaps are
-// sums over the scores.
+// A Fit has fitted coefficients and their certificate. Primal, Dual and gaps are sums over the
+// scores.
 type Fit struct {
 	Coefficients []float64 // features x scores
 	Primal, Dual float64
-	Relative     float64 // gap over the objective of the zero model
+	Relative     float64 // gap relative to the objective of the zero model
 
-	// Bound is the most by which any score differs from the optimal model's, for
-	// every row whose features have at most the greatest norm that those of the
-	// examples have, which is all rows where features are random features: the norm
-	// times √(2 gap/λ) of the score for which that is greatest.
+	// Bound bounds the difference of any score from that of the optimal model. It holds for every
+	// row whose features have at most the largest norm among the examples; with random features,
+	// that is every row. It is this norm times √(2 gap/λ), for the score for which that is largest.
 	Bound float64
 
-	// StartPrimal is the objective of the start, and StartGap the gap of its own
-	// certificate, which is loose. Suboptimality is the tight one, by the Dual of the
-	// fit: how far the start is above the optimum at most. StartPrimal - Primal is how
-	// far at least.
+	// StartPrimal is the objective of the start, and StartGap is the gap of the certificate of the
+	// start itself, which is loose. Suboptimality is a tight bound, by the Dual of the fit: the
+	// start is above the optimum by at most Suboptimality, and by at least StartPrimal - Primal.
 	StartPrimal, StartGap, Suboptimality float64
 
-	Direct  bool    // by the normal equations, without passes
-	Passes  float64 // the most of any score
+	Direct  bool    // solved by the normal equations, without passes
+	Passes  float64 // largest number of passes of any score
 	Seconds float64
-	Reached bool // the relative gap, by every score
+	Reached bool // every score has reached the relative gap
 
-	duals []float64 // of the scores
-	unit  float64   // of relative gaps
-	norm  float64   // the greatest of a row's features
+	duals []float64 // dual values of the scores
+	unit  float64   // relative gaps are multiples of it
+	norm  float64   // largest norm of the features of a row
 }
 
-// Gap bounds how far the objective is above the optimum.
+// Gap bounds by how much the objective is above the optimum.
 func (f *Fit) Gap() float64 { return f.Primal - f.Dual }
 
-// fitScores minimises the objective of each score over the coefficients: by the
-// normal equations for the square loss if that is cheaper, and otherwise with DSPDC,
-// one dual and all primal coordinates a step, in random permutations and with
-// greater steps than the theorems'. When ctx ends, it returns the Fit so far with
-// ctx's error; the scores that it has not reached keep the start. A nil start is 0.
+// fitScores minimises the objective of each score over the coefficients. For the square loss it
+// uses the normal equations if that is cheaper. Otherwise it uses DSPDC with one dual and all
+// primal coordinates a step, in random permutations, and with larger steps than those of the
+// theorems. When ctx ends, it returns the Fit so far together with the error of ctx; scores that
+// were not solved yet keep the start. A nil start stands for 0.
 func fitScores(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
 	_, columns := e.features.Dims()
 	if start == nil {
@@ -61,8 +59,8 @@ func fitScores(ctx context.Context, e *examples, l loss.Dual, o Options, start [
 	return r.fit, err
 }
 
-// certifyScores makes f the certificate of coefficients near those that were solved
-// for, by the same dual solution.
+// certifyScores makes f the certificate of coefficients close to those that were solved for, using
+// the same dual solution.
 func (f *Fit) certifyScores(e *examples, l loss.Dual, o Options, coefficients []float64) {
 	_, columns := e.features.Dims()
 	x := make([]float64, columns)
@@ -122,12 +120,12 @@ func (r *scoreFit) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// scaleShare is the part of Λ that a refit takes: half of it needs about 0.7 of the
-// passes, and it takes a quarter to diverge, on all data so far.
+// scaleShare is the share of Λ that a refit uses in its step sizes. With half of Λ it needs about
+// 0.7 of the passes. On all data so far, it diverged only at a quarter of Λ.
 const scaleShare = 0.5
 
-// solve solves the problem of one score, directly if that reaches the gap. Should
-// DSPDC diverge, it takes all of Λ, as the theorems have it.
+// solve solves the problem of one score, by the normal equations if these reach the gap. If DSPDC
+// diverges, solve repeats it with all of Λ, as in the theorems.
 func (r *scoreFit) solve(ctx context.Context, p *optim.Problem, score int, equations *optim.NormalEquations, start optim.Start) (*optim.Solution, error) {
 	if equations != nil {
 		s, err := equations.Solve(p)
@@ -175,27 +173,27 @@ func (r *scoreFit) add(p *optim.Problem, score int, before optim.Certificate, s 
 	f.Reached = f.Reached && s.Reached
 }
 
-// MaxDirect is the greatest number of features, the constant included, for which
-// there are normal equations: a Cholesky factor of more would take seconds, during
-// which it cannot be stopped.
+// MaxDirect is the largest number of features, including the constant, for which the normal
+// equations are used. The Cholesky factor of more features would take seconds, during which it
+// could not be stopped.
 const MaxDirect = 2100
 
 const (
-	// perPass is what a pass costs for each element of the matrix, in multiplications
-	// of the normal equations: a pass waits for memory.
+	// perPass is the cost of a pass for each element of the matrix, in multiplications of the
+	// normal equations. A pass waits for memory.
 	perPass = 10
 
-	// gramSpeed is how many times as fast as other multiplications those of the Gram
-	// matrix are, in float32.
+	// gramSpeed is how many times faster the multiplications of the Gram matrix, in float32, are
+	// than others.
 	gramSpeed = 10
 
 	// leastGap is the relative gap below which passes make no progress.
 	leastGap = 1e-9
 )
 
-// direct reports whether the normal equations, which take p² numbers of memory,
-// cost less than the passes that the contraction of the steps makes likely, for
-// each score, or whether such a small gap needs them.
+// direct reports whether to use the normal equations, which take p² numbers of memory. It does if
+// they cost less than the number of passes for each score that the contraction of the steps
+// suggests, or if the gap is so small that passes would not reach it.
 func (r *scoreFit) direct() bool {
 	if r.loss != (loss.Square{}) || r.columns > MaxDirect || r.l1 > 0 || r.Coordinates > 0 || r.ByNorm {
 		return false

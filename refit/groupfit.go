@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// transposed sets u to Aᵀg, column by column, where g is rows × scores.
+// transposed sets u to Aᵀg, column by column. g is rows × scores.
 func (e *examples) transposed(u, g []float64) {
 	n, p := e.features.Dims()
 	row := make([]float64, p)
@@ -24,11 +24,11 @@ func (e *examples) transposed(u, g []float64) {
 	}
 }
 
-// fitGroups is fitScores with the penalty of the norm of each random feature's
-// coefficients, which all scores share: accelerated proximal gradient steps (Beck and
-// Teboulle 2009), restarted where the momentum points uphill (O'Donoghue and Candès
-// 2015). A pass is one such step. Its dual point is the best multiple of the gradient of
-// the losses, as in optim.Problem.Certify.
+// fitGroups is fitScores with the penalty of the norm of the coefficients of each random feature,
+// which links all scores. It takes accelerated proximal gradient steps (Beck and Teboulle 2009),
+// whose momentum restarts when it points uphill (O'Donoghue and Candès 2015). A pass is one such
+// step. The dual point is the best multiple of the gradient of the losses, as in
+// optim.Problem.Certify.
 func fitGroups(ctx context.Context, e *examples, l groupLoss, o Options, start []float64) (*Fit, error) {
 	o = o.effective()
 	begin := o.now()
@@ -63,8 +63,8 @@ func fitGroups(ctx context.Context, e *examples, l groupLoss, o Options, start [
 	return f, ctx.Err()
 }
 
-// groupPasses is how many of these passes count as one of Options: letter, 26 classes,
-// needs several hundred.
+// groupPasses is the number of such passes that count as one pass in Options: letter, which has 26
+// classes, needs several hundred.
 const groupPasses = 10
 
 // certifyGroups is certifyScores for fitGroups.
@@ -74,8 +74,8 @@ func (f *Fit) certifyGroups(e *examples, l groupLoss, o Options, coefficients []
 	f.certify(o.Lambda)
 }
 
-// groupDescent is the state of fitGroups. Vectors have the columns of the scores one
-// after another.
+// groupDescent is the state of fitGroups. Its vectors have one column for each score, one after
+// another.
 type groupDescent struct {
 	*examples
 	loss      groupLoss
@@ -107,8 +107,8 @@ func newGroupDescent(e *examples, l groupLoss, l2 float64, start []float64) *gro
 	return d
 }
 
-// leastCurvature is where the search for the step size starts, as a share of what holds
-// for equal rows of the norm 1. It is doubled as often as needed.
+// leastCurvature is where the search for the step size begins, as a share of the curvature for
+// equal rows of the norm 1. The curvature is doubled as often as needed.
 const leastCurvature = 1.0 / 16
 
 // losses returns the mean loss of the scores z, and sets g to their gradient by row.
@@ -126,7 +126,7 @@ func (d *groupDescent) losses(g, z []float64) float64 {
 	return sum / float64(n)
 }
 
-// objective returns P(x), where z is the scores of x.
+// objective returns P(x), given the scores z of x.
 func (d *groupDescent) objective(x, z []float64) float64 {
 	_, p := d.features.Dims()
 	norms := 0.0
@@ -146,7 +146,7 @@ func (d *groupDescent) evaluate() {
 	}
 }
 
-// dual returns the greatest D at g, g/2, g/4 and so on.
+// dual returns the largest D found at g, g/2, g/4 and so on.
 func (d *groupDescent) dual() float64 {
 	n, p := d.features.Dims()
 	best := math.Inf(-1)
@@ -177,7 +177,7 @@ func (d *groupDescent) dual() float64 {
 	return best
 }
 
-// step moves x from at by the proximal map, and at by momentum.
+// step moves x from at by the proximal map, and then moves at by momentum.
 func (d *groupDescent) step() {
 	for {
 		d.proximal()
@@ -209,8 +209,8 @@ func (d *groupDescent) step() {
 	d.x, d.next, d.z, d.zNext = d.next, d.x, d.zNext, d.z
 }
 
-// curvatureRounding is the rounding error of a mean loss that the search for the step
-// size forgives.
+// curvatureRounding is the relative rounding error of a mean loss that the search for the step size
+// tolerates.
 const curvatureRounding = 1e-12
 
 func extrapolate(dst, from, to []float64, beta float64) {

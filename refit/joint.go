@@ -8,10 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// fit minimises the objective of e for a loss of each score, or for the multinomial one
-// if l is nil. To prune, it sets the λ₁ of e, solves to half of the gap and removes the
-// smallest features that the other half allows: an iterate has many that would be 0 at
-// the optimum.
+// fit minimises the objective of e. l is the loss of each score, or nil for the multinomial loss.
+// To prune, it sets the λ₁ of e, solves to half of the gap, and then removes as many of the
+// smallest features as the other half allows, because an iterate still has many features that would
+// be 0 at the optimum.
 func fit(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
 	if o.Prune == 0 {
 		return fitOnce(ctx, e, l, o, start)
@@ -27,7 +27,7 @@ func fit(ctx context.Context, e *examples, l loss.Dual, o Options, start []float
 	return f, err
 }
 
-// fitOnce is fit for the λ₁ that e has.
+// fitOnce is fit with the present λ₁ of e.
 func fitOnce(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
 	switch {
 	case e.joint(l):
@@ -38,7 +38,7 @@ func fitOnce(ctx context.Context, e *examples, l loss.Dual, o Options, start []f
 	return fitScores(ctx, e, l, o, start)
 }
 
-// certifyAs makes f the certificate of coefficients near those that fit has solved for.
+// certifyAs makes f the certificate of coefficients close to those that fit has solved for.
 func (f *Fit) certifyAs(e *examples, l loss.Dual, o Options, coefficients []float64) error {
 	switch {
 	case e.joint(l):
@@ -51,11 +51,11 @@ func (f *Fit) certifyAs(e *examples, l loss.Dual, o Options, coefficients []floa
 	return nil
 }
 
-// joint reports whether λ₁ makes one problem of the scores.
+// joint reports whether λ₁ makes all scores one problem.
 func (e *examples) joint(l loss.Dual) bool { return e.l1 > 0 && (l == nil || e.scores > 1) }
 
-// dropSmallest sets the coefficients of as many random features to 0, in ascending order
-// of their norms, as a relative gap of most allows.
+// dropSmallest sets the coefficients of random features to 0, in ascending order of their norms: as
+// many as a relative gap of most allows.
 func (f *Fit) dropSmallest(e *examples, l loss.Dual, o Options, most float64) error {
 	_, p := e.features.Dims()
 	type feature struct {
@@ -78,7 +78,7 @@ func (f *Fit) dropSmallest(e *examples, l loss.Dual, o Options, most float64) er
 		}
 		return x
 	}
-	least, end := 0, len(all)+1 // the first is allowed, the second is not
+	least, end := 0, len(all)+1 // dropping least features is allowed, dropping end is not
 	for end-least > 1 {
 		n := (least + end) / 2
 		if err := f.certifyAs(e, l, o, without(n)); err != nil {

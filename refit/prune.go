@@ -11,16 +11,16 @@ import (
 //
 //	1/n Σ w_i φ_i + λ/2 ‖x‖² + λ₁ Σ_j ‖x_j‖,
 //
-// where x_j has the coefficients of random feature j, of its cosine and its sine for all
-// scores: the group lasso (Yuan and Lin 2006) beside the ridge. λ₁ is a share of the
-// least that sets all of them to 0. The intercepts are not penalised by λ₁.
+// where x_j has the coefficients of random feature j: those of its cosine and its sine, for all
+// scores. This is the group lasso (Yuan and Lin 2006) in addition to the ridge. λ₁ is a share of
+// the smallest penalty that sets all x_j to 0. λ₁ does not penalise the intercepts.
 
-// groupLoss is the loss of a row with all of its scores: those of one loss each, or the
-// multinomial loss if there is none.
+// groupLoss is the loss of a row over all of its scores: the sum of the loss each of every score,
+// or the multinomial loss if each is nil.
 type groupLoss struct{ each loss.Dual }
 
-// gradient sets g to the gradient at the scores g of a row with these targets, numbers
-// or signs, and returns the loss.
+// gradient replaces the scores g of a row by the gradient of the loss at them, and returns the
+// loss. targets are numbers or signs.
 func (l groupLoss) gradient(g, targets []float64) (value float64) {
 	if l.each == nil {
 		return multinomial(g, targets)
@@ -33,7 +33,7 @@ func (l groupLoss) gradient(g, targets []float64) (value float64) {
 	return value
 }
 
-// target returns a number as it is, and the class of a sign.
+// target converts a target to what the loss takes: the class for a sign, and a number as it is.
 func (l groupLoss) target(y float64) float64 {
 	if l.each.Classifies() {
 		return max(0, y)
@@ -41,7 +41,7 @@ func (l groupLoss) target(y float64) float64 {
 	return y
 }
 
-// conjugate returns the conjugate at t times a gradient g, for t of 0 to 1.
+// conjugate returns the conjugate of the loss at t times its gradient g, for t from 0 to 1.
 func (l groupLoss) conjugate(g, targets []float64, t float64) (sum float64) {
 	var at [1]float64
 	for k, v := range g {
@@ -50,7 +50,7 @@ func (l groupLoss) conjugate(g, targets []float64, t float64) (sum float64) {
 			sum += l.each.Conjugate(at[:], l.target(targets[k]))
 			continue
 		}
-		q := float64(v * t) // of the distribution minus the class
+		q := float64(v * t) // distribution minus the class
 		if targets[k] > 0 {
 			q++
 		}
@@ -61,7 +61,7 @@ func (l groupLoss) conjugate(g, targets []float64, t float64) (sum float64) {
 	return sum
 }
 
-// smoothness bounds the second derivatives: ½ for the multinomial loss (Böhning 1992).
+// smoothness bounds the second derivatives of the loss: ½ for the multinomial loss (Böhning 1992).
 func (l groupLoss) smoothness() float64 {
 	if l.each == nil {
 		return 0.5
@@ -69,8 +69,8 @@ func (l groupLoss) smoothness() float64 {
 	return l.each.Smoothness()
 }
 
-// multinomial sets z, the scores of a row, to the gradient, and returns the loss, where
-// the targets are 1 for the class of the row and -1 otherwise.
+// multinomial replaces the scores z of a row by the gradient of the multinomial loss, and returns
+// the loss. targets are 1 for the class of the row and -1 for all others.
 func multinomial(z, targets []float64) float64 {
 	top, own := z[0], 0.0
 	for _, v := range z {
@@ -93,9 +93,9 @@ func multinomial(z, targets []float64) float64 {
 	return vec.Log(all) - own
 }
 
-// mostPenalty returns the least λ₁ for which no random feature has coefficients, as far
-// as it follows from the gradient at 0 minus its mean, which is that at the best
-// intercepts for the square, logistic and multinomial loss.
+// mostPenalty returns the smallest λ₁ for which no random feature has coefficients. It computes it
+// from the gradient at 0 minus the mean of that gradient. For the square, logistic and multinomial
+// loss, this is the gradient at the best intercepts.
 func (e *examples) mostPenalty(l groupLoss) float64 {
 	n, p := e.features.Dims()
 	k := e.scores
@@ -122,7 +122,7 @@ func (e *examples) mostPenalty(l groupLoss) float64 {
 	return math.Sqrt(most) / float64(n)
 }
 
-// weight returns that of row i, as a multiple of the mean.
+// weight returns the weight of row i, as a multiple of the mean weight.
 func (e *examples) weight(i int) float64 {
 	if e.weights == nil {
 		return 1
@@ -130,8 +130,8 @@ func (e *examples) weight(i int) float64 {
 	return e.weights[i]
 }
 
-// groupSquare returns the squared norm of the coefficients j and j+1 of every score; x
-// has p for each score, one score after another.
+// groupSquare returns the squared norm of the coefficients j and j+1 of all scores. x has p
+// coefficients for each score, one score after another.
 func groupSquare(x []float64, j, p, scores int) float64 {
 	s := 0.0
 	for c := range scores {
@@ -141,7 +141,8 @@ func groupSquare(x []float64, j, p, scores int) float64 {
 	return s
 }
 
-// kept returns the number of random features that have coefficients, features × scores.
+// kept returns the number of random features that have coefficients other than 0. coefficients are
+// features × scores.
 func kept(coefficients []float32, scores int) int {
 	n := 0
 	for per := 2 * scores; len(coefficients) > 0; coefficients = coefficients[per:] {

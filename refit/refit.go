@@ -12,29 +12,28 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// ErrUnfit is returned for a model that cannot be refitted.
+// ErrUnfit is the error for a model that cannot be refitted.
 var ErrUnfit = errors.New("cannot be refitted")
 
-// Options of a refit. The comment of each field names its default, which the zero
-// value stands for.
+// Options of a refit. The comment of a field names its default, for which the zero value stands.
 type Options struct {
-	Lambda   float64 // penalty of ‖f‖²/2 next to the mean loss: 0.3 times the choice of leave-one-out on the last 512 rows
+	Lambda   float64 // penalty of ‖f‖²/2 relative to the mean loss: 0.3 times the choice of leave-one-out on the last 512 rows
 	Relative float64 // gap to reach, relative to the objective of the zero model: 1e-3
-	Passes   int     // at most, for each score: 100
+	Passes   int     // maximum for each score: 100
 
-	// Coordinates is the number q of coefficients of a score that a step of DSPDC moves,
-	// with n q/p rows: all of them and one row. It is for losses of a score each, without
-	// Prune, and takes more passes: see docs/dspdc.md.
+	// Coordinates is the number q of coefficients of a score that a step of DSPDC moves, with n q/p
+	// rows; by default a step moves all of them with one row. It applies to losses with a problem
+	// for each score, without Prune, and takes more passes: see docs/dspdc.md.
 	Coordinates int
 
-	// ByNorm draws rows by the lengths of their features, times the root of their weight,
-	// instead of passes over permutations (Zhang and Xiao 2015): it pays where some rows are
-	// many times as long as the others. It excludes Coordinates and Prune, and is for losses
-	// of a score each.
+	// ByNorm draws rows by the norms of their features, times the root of their weight, instead of
+	// passing over permutations (Zhang and Xiao 2015). It pays if some rows are many times as long
+	// as the others. It excludes Coordinates and Prune, and applies to losses with a problem for
+	// each score.
 	ByNorm bool
 
-	// Prune removes random features: it is the penalty λ₁ of the norm of the coefficients
-	// of each of them, as a share of the least for which none is left. 0 keeps all.
+	// Prune removes random features. It sets the penalty λ₁ of the norm of the coefficients of each
+	// random feature, as a share of the smallest penalty for which none is left. 0 keeps all.
 	Prune float64
 
 	// Pending is the number of the last labelled rows that the model has not learned yet:
@@ -48,7 +47,7 @@ type Options struct {
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
 }
 
-// effective returns o with its defaults, but for Lambda.
+// effective returns o with its defaults, except for Lambda.
 func (o Options) effective() Options {
 	if o.Relative == 0 {
 		o.Relative = 1e-3
@@ -70,52 +69,54 @@ func (o *Options) now() float64 {
 type Result struct {
 	Model *learner.Model
 
-	// Fit certifies the coefficients as they are served, in float32. Unless
-	// Comparable, the model before had another loss: Fit.StartPrimal, StartGap and
-	// Suboptimality are then those of the zero model.
+	// Fit certifies the coefficients as they are served, in float32. If Comparable is false, the
+	// model before had another loss, and StartPrimal, StartGap and Suboptimality of Fit are those
+	// of the zero model.
 	Fit        *Fit
 	Comparable bool
 
-	// Suboptimality bounds how far the objective of the model before, with its own
-	// loss, is above the optimum: by the dual of the Fit if Comparable, and otherwise
-	// by the model's own certificate, which is loose.
+	// Suboptimality bounds by how much the objective of the model before, with its own loss, is
+	// above the optimum. If Comparable, it is by the dual of the Fit; otherwise it is by a
+	// certificate of the model itself, which is loose.
 	Suboptimality float64
 
 	Loss     string
 	Lambda   float64
 	Rows     int
-	Features int // cosines and sines, without the constant
-	Kept     int // those of them whose random feature has coefficients other than 0
+	Features int // number of cosines and sines, without the constant
+	Kept     int // number of Features whose random feature has coefficients other than 0
 
-	// Alone reports whether Model is the algorithm without the mixture of the model before,
-	// because it has another loss. Where Model is mixed, the certificates are those of the
-	// algorithm in it.
+	// Alone reports whether Model is only the algorithm, without the mixture of the model before,
+	// because it has another loss. If Model is mixed, the certificates are those of the algorithm
+	// in it.
 	Alone bool
 }
 
 const (
-	// lambdaShare is the penalty over that which leave-one-out chooses on 512 rows for
-	// the kernel itself: a refit has more rows than those. After one pass of the
-	// algorithm all with 256 features, the error after a refit was .089, .091, .095 and
-	// .104 on spam with .15, .3, .6 and 1 of it, .147, .149, .154 and .158 on 6,000 rows
-	// of kin40k, and .112, .118, .126 and .137 on 6,000 rows of letter, which took 82,
-	// 54, 46 and 32 passes. On 8,000 rows of a9a it was .161, .171, .183 and .201, where
-	// one pass has .158.
+	// lambdaShare is the default penalty, relative to the penalty that leave-one-out chooses on 512
+	// rows for the kernel itself. It is below 1 because a refit has more rows. After one pass of
+	// the algorithm all with 256 features, refits with 0.15, 0.3, 0.6 and 1 times that penalty had
+	// these errors:
+	//
+	//	- spam: 0.089, 0.091, 0.095 and 0.104
+	//	- 6,000 rows of kin40k: 0.147, 0.149, 0.154 and 0.158
+	//	- 6,000 rows of letter: 0.112, 0.118, 0.126 and 0.137, after 82, 54, 46 and 32 passes
+	//	- 8,000 rows of a9a: 0.161, 0.171, 0.183 and 0.201, where one pass has 0.158
 	lambdaShare = 0.3
 
-	// interceptFeature is the constant feature, next to features of the norm 1. The
-	// smaller it is, the more an intercept is penalised. Half of it and twice as much
+	// interceptFeature is the value of the constant feature; the other features of a row have the
+	// norm 1. The smaller it is, the more an intercept is penalised. Half and twice this value
 	// changed the errors above by less than 2 %.
 	interceptFeature = 0.25
 )
 
-// Solve fits the coefficients of m to the labelled rows of b: it minimises the mean
-// loss, by the weights of the rows, and a penalty. The features stay, and so does
-// the loss, except that with more than MaxDirect features, the constant included,
-// classes under softmax get a least-squares problem each (one against the rest).
-// Result.Model then has that loss. With Options.Prune, classes under softmax stay one
-// problem, and Result.Model has the random features that are left. An error that wraps
-// ErrUnfit says why a model or its loss has no refit.
+// Solve fits the coefficients of m to the labelled rows of b. It minimises the mean loss, weighted
+// by the weights of the rows, and a penalty. The features stay, and so does the loss, with one
+// exception: with more than MaxDirect features, including the constant, the classes of a softmax
+// model get a least-squares problem each (one against the rest), and Result.Model then has that
+// loss. With Options.Prune, the classes of a softmax model remain one problem, and Result.Model has
+// only the random features that are left. If a model or its loss cannot be refitted, the error
+// wraps ErrUnfit.
 func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (*Result, error) {
 	solved, served := solvedLoss(m.Loss())
 	if solved == nil {
@@ -193,12 +194,12 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	return r, err
 }
 
-// solvedLoss returns the loss that is minimised for a model of the loss l, and the
-// loss of the model that comes out, or nil if there is none.
+// solvedLoss returns the loss that is minimised to refit a model of the loss l, and the loss of the
+// refitted model. Both are nil if there is no refit for l.
 func solvedLoss(l loss.Loss) (solved loss.Dual, served loss.Loss) {
 	switch l := l.(type) {
 	case loss.OneVsRest:
-		return loss.Square{}, l // of the signs
+		return loss.Square{}, l // square loss of the signs
 	case loss.Softmax:
 		return loss.Square{}, loss.OneVsRest{}
 	case loss.Dual:

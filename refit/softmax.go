@@ -26,8 +26,8 @@ type softmax struct {
 	l2      float64
 }
 
-// newSoftmax reads the classes off targets that are 1 for the class of a row and
-// -1 otherwise.
+// newSoftmax reads the classes from targets, which are 1 for the class of a row and -1 for all
+// others.
 func newSoftmax(e *examples, l2 float64) (*softmax, error) {
 	n, _ := e.features.Dims()
 	s := &softmax{a: e.features, class: make([]int, n), classes: e.scores, weights: e.weights, l2: l2}
@@ -54,11 +54,12 @@ func (s *softmax) weight(i int) float64 {
 	return s.weights[i]
 }
 
-// scores sets z, rows x classes, to the products of the rows with x, whose columns
-// are one after another.
+// scores sets z, rows × classes, to the products of the rows with x. x has one column for each
+// class, one after another.
 func (s *softmax) scores(z, x []float64) { products(s.a, z, x, s.classes) }
 
-// primal returns P, where z is the scores of x. It sets z to their distributions.
+// primal returns P(x), given the scores z of x. It replaces z by the distributions over the
+// classes.
 func (s *softmax) primal(x, z []float64) float64 {
 	sum, k := 0.0, s.classes
 	for i, c := range s.class {
@@ -80,7 +81,7 @@ func (s *softmax) primal(x, z []float64) float64 {
 	return sum/float64(len(s.class)) + float64(s.l2/2*vec.Dot(x, x))
 }
 
-// gradient sets u to Aᵀα/n, column by column, for distributions q.
+// gradient sets u to Aᵀα/n, column by column, for the distributions q.
 func (s *softmax) gradient(u, q []float64) {
 	_, p := s.a.Dims()
 	row := make([]float64, p)
@@ -100,11 +101,11 @@ func (s *softmax) gradient(u, q []float64) {
 	}
 }
 
-// leastStep is where the halving of a distance to the classes ends.
+// leastStep is the smallest multiple at which repeated halving of a distance ends.
 const leastStep = 1e-12
 
-// dual returns the greatest D on the line from the classes themselves, where D is 0,
-// to q: at q, halfway, and so on. u is the gradient of q.
+// dual returns the largest D found on the line from the classes themselves, where D is 0, to q. It
+// tries q, the point halfway, and so on. u is the gradient of q.
 func (s *softmax) dual(u, q []float64) float64 {
 	g := vec.Dot(u, u) / (2 * s.l2)
 	best := 0.0
@@ -141,7 +142,7 @@ func (s *softmax) gapUnit() float64 {
 	return sum / float64(len(s.class)) * vec.Log(float64(s.classes))
 }
 
-// columns returns coefficients, features x classes, column by column.
+// columns rearranges coefficients, features × classes, column by column.
 func (s *softmax) columns(coefficients []float64) []float64 {
 	_, p := s.a.Dims()
 	x := make([]float64, p*s.classes)
@@ -151,7 +152,7 @@ func (s *softmax) columns(coefficients []float64) []float64 {
 	return x
 }
 
-// certify sets what follows from the gap: P is λ-strongly convex in all of X.
+// certify sets the fields that follow from the gap: P is λ-strongly convex in all of X.
 func (f *Fit) certify(lambda float64) {
 	f.Relative = f.Gap() / f.unit
 	f.Bound = f.norm * math.Sqrt(2*max(0, f.Gap())/lambda)
@@ -170,8 +171,8 @@ func (f *Fit) certifySoftmax(e *examples, o Options, coefficients []float64) err
 	return nil
 }
 
-// softmaxGap bounds how far the multinomial objective of coefficients, features x
-// classes, is above the optimum, by their own certificate.
+// softmaxGap bounds by how much the multinomial objective of coefficients, features × classes, is
+// above the optimum, by a certificate computed from these coefficients.
 func softmaxGap(e *examples, lambda float64, coefficients []float64) (float64, error) {
 	s, err := newSoftmax(e, lambda)
 	if err != nil {

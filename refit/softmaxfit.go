@@ -8,10 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// fitSoftmax is fitScores for the multinomial loss, all scores of which are one
-// problem. It steps by the bound AᵀA/2n + λI of the second derivative (Böhning
-// 1992), which is factored once, with Nesterov's momentum, restarted where that
-// goes uphill (O'Donoghue and Candès 2015). A pass is one such step.
+// fitSoftmax is fitScores for the multinomial loss, for which all scores are one problem. Its steps
+// use the bound AᵀA/2n + λI of the second derivative (Böhning 1992), which is factored once, and
+// Nesterov's momentum, which restarts when it points uphill (O'Donoghue and Candès 2015). A pass is
+// one such step.
 func fitSoftmax(ctx context.Context, e *examples, o Options, start []float64) (*Fit, error) {
 	o = o.effective()
 	if e.scores < 2 {
@@ -56,8 +56,8 @@ func fitSoftmax(ctx context.Context, e *examples, o Options, start []float64) (*
 	return f, ctx.Err()
 }
 
-// softmaxDescent is accelerated descent on a softmax objective. Vectors have the
-// columns of the classes one after another.
+// softmaxDescent is accelerated descent on a softmax objective. Its vectors have one column for
+// each class, one column after another.
 type softmaxDescent struct {
 	*softmax
 	equations *optim.NormalEquations
@@ -65,7 +65,7 @@ type softmaxDescent struct {
 	at        []float64 // where the gradient is taken: an iterate with momentum
 	momentum  float64
 	z, u      []float64 // distributions and gradient at at
-	move      []float64 // of one column
+	move      []float64 // change of one column
 }
 
 func newSoftmaxDescent(s *softmax, equations *optim.NormalEquations, start []float64) *softmaxDescent {
@@ -87,7 +87,7 @@ func (d *softmaxDescent) evaluate() float64 {
 	return primal
 }
 
-// step moves at by the bound of the second derivative and by momentum.
+// step moves at by the bound of the second derivative, and then by momentum.
 func (d *softmaxDescent) step() {
 	n, p := d.a.Dims()
 	uphill := 0.0
@@ -115,19 +115,19 @@ func (d *softmaxDescent) step() {
 }
 
 const (
-	// lineSearchEvery is the number of passes after which a line search is tried, which
-	// takes the scores of two points where a pass takes those of one. Letter, 26
-	// classes, needs 46 passes with it (docs/dspdc.md).
+	// lineSearchEvery is the number of passes after which a line search is tried. It takes the
+	// scores of two points, whereas a pass takes those of one. With it, letter, which has 26
+	// classes, needs 46 passes (docs/dspdc.md).
 	lineSearchEvery = 6
 
-	// leastLineStep is the least part of the line that is tried.
+	// leastLineStep is the smallest part of the line that is tried.
 	leastLineStep = 1e-4
 )
 
-// lineSearch goes from at towards -u/λ, the x that belongs to the dual variables with
-// the gradient u, as far as that lowers P. Steps by a bound of the second derivative
-// are short where the rows say little, and there this one is long. It reports
-// whether it has moved at, and overwrites z.
+// lineSearch moves at towards -u/λ, as far as that lowers P. This is the x that belongs to the dual
+// variables with the gradient u. Steps by a bound of the second derivative are short in directions
+// about which the rows say little; a line search can move far there. It reports whether it has
+// moved at, and overwrites z.
 func (d *softmaxDescent) lineSearch() bool {
 	x, z := d.at, d.z
 	to, toScores := make([]float64, len(x)), make([]float64, len(z))

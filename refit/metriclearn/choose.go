@@ -7,29 +7,29 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// folds is the number of parts that the rows of a class are dealt out to.
+// folds is the number of parts among which the rows of a class are divided.
 const folds = 3
 
 // candidates are the penalties that choosePenalties tries: half a decade apart, around
 // the defaults.
 var candidates = [...]float64{0.3, 0.1, 0.03, 0.01, 0.003}
 
-// tuningGap and tuningPasses bound the cost of trying penalties: which neighbours are
-// the nearest does not depend on the last digits of a metric.
+// tuningGap and tuningPasses bound the cost of trying penalties. A rough solution is enough,
+// because the nearest neighbours do not depend on the last digits of a metric.
 const (
 	tuningGap    = 1e-2
 	tuningPasses = 40
 )
 
-// heldOutNeighbors is how many nearest neighbours of a row are counted.
+// heldOutNeighbors is the number of nearest neighbours of a row that are checked.
 const heldOutNeighbors = 3
 
-// choosePenalties returns c with values for the penalties that are 0. A third of the
-// rows of each class is held out, each third in turn, and metrics are learned from
-// the others. The best penalties are those under which the three nearest of the
-// other rows are the least often of another class than the row. The search starts
-// at the defaults and tries all candidates for one penalty and then for the other,
-// until neither improves. If there are too few rows, the defaults are returned.
+// choosePenalties returns c with values for the penalties that are 0. It holds out a third of the
+// rows of each class, each third in turn, and learns metrics from the others. For each row held
+// out, it counts how many of its three nearest neighbours among the others are of another class.
+// The best penalties are those with the fewest such errors. The search starts at the defaults and
+// tries all candidates for one penalty and then for the other, until neither improves. If there are
+// too few rows, it returns the defaults.
 func choosePenalties(ctx context.Context, tasks []Task, dim int, c Config, solver optim.Config) (Config, error) {
 	chooseShared, chooseOwn := c.Shared == 0, c.Own == 0 && !c.Single
 	c, err := c.effective()
@@ -57,8 +57,8 @@ func choosePenalties(ctx context.Context, tasks []Task, dim int, c Config, solve
 	return c, err
 }
 
-// search returns c with the best candidate for one penalty, and its errors; least
-// is the errors of c.
+// search returns c with the best candidate for one penalty, and the number of errors with it; least
+// is the number of errors with c.
 func (h *heldOut) search(ctx context.Context, c Config, least int, set func(c *Config, penalty float64)) (Config, int, error) {
 	best := c
 	for _, penalty := range candidates {
@@ -75,8 +75,8 @@ func (h *heldOut) search(ctx context.Context, c Config, least int, set func(c *C
 	return best, least, nil
 }
 
-// heldOut is tasks in parts to learn from and to check, and the errors of what was
-// tried.
+// heldOut has the tasks divided into parts to learn from and to check, and the numbers of errors of
+// the configurations that were tried.
 type heldOut struct {
 	dim          int
 	solver       optim.Config
@@ -85,7 +85,7 @@ type heldOut struct {
 	seen         map[Config]int
 }
 
-// newHeldOut deals the rows of each class out to the parts in turn.
+// newHeldOut distributes the rows of each class over the parts in turn.
 func newHeldOut(tasks []Task, dim int, solver optim.Config) *heldOut {
 	h := &heldOut{dim: dim, solver: solver, seen: map[Config]int{}}
 	for part := range folds {
@@ -107,7 +107,7 @@ func newHeldOut(tasks []Task, dim int, solver optim.Config) *heldOut {
 	return h
 }
 
-// errors returns how many of the nearest neighbours of all rows are of another class.
+// errors returns how many of the nearest neighbours of all rows are of another class than the row.
 func (h *heldOut) errors(ctx context.Context, c Config) (n int, err error) {
 	if n, ok := h.seen[c]; ok {
 		return n, nil

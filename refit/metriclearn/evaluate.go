@@ -7,10 +7,10 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// LearnTuned chooses the penalties of c that are 0, and learns metrics under them to
-// a relative gap. It returns the penalties too. A step takes all blocks: for some
-// thousand triplets and matrices as small as theirs, that takes a third of the time
-// of any part of the blocks (docs/dspdc.md).
+// LearnTuned chooses the penalties of c that are 0, and learns metrics with them to a relative gap.
+// It also returns c with these penalties. A step takes all blocks: for a few thousand triplets and
+// matrices as small as theirs, this takes a third of the time of any smaller number of blocks
+// (docs/dspdc.md).
 func LearnTuned(ctx context.Context, tasks []Task, dim int, gap float64, c Config) (*Metrics, *optim.Solution, Config, error) {
 	solver := optim.Config{Relative: gap, Dual: math.MaxInt}
 	c, err := choosePenalties(ctx, tasks, dim, c, solver)
@@ -25,13 +25,13 @@ func LearnTuned(ctx context.Context, tasks []Task, dim int, gap float64, c Confi
 // under different metrics.
 type Errors struct {
 	Euclidean float64 `json:"euclidean"`
-	One       float64 `json:"one"`  // metric for all tasks
-	Many      float64 `json:"many"` // metrics: a shared one, and one for each task
-	Rows      int     `json:"rows"` // that were checked
+	One       float64 `json:"one"`  // one metric for all tasks
+	Many      float64 `json:"many"` // a shared metric, and one for each task
+	Rows      int     `json:"rows"` // number of rows checked
 }
 
-// Compare returns the errors of the rows to check, by those that the metrics were
-// learned from. It leaves out tasks that have none of the latter.
+// Compare returns the errors on the rows to check. They are classified by the rows that the metrics
+// were learned from. Tasks without such rows are left out.
 func Compare(learned, check []Task, dim int, one, many *Metrics) Errors {
 	var e Errors
 	for j, t := range learned {

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// A Task is points of a few numbers each, row-major, with their classes.
+// A Task has points of dim numbers each, row-major, with their classes.
 type Task struct {
 	Points  []float64
 	Classes []int
@@ -32,14 +32,14 @@ func validate(tasks []Task, dim int) error {
 	return nil
 }
 
-// Config is the configuration of the problem. The comment of each field names its
-// default, which the zero value stands for.
+// Config is the configuration of the problem. The comment of a field names its default, for which
+// the zero value stands.
 type Config struct {
-	Neighbors int     // nearest points of its class that a point is to stay near: 3
-	Impostors int     // nearest points of other classes that they are to be nearer than: 1
+	Neighbors int     // number of nearest points of its class that a point should stay near: 3
+	Impostors int     // number of nearest points of other classes that should be farther away than these: 1
 	Shared    float64 // λ₀, the penalty of ‖X₀-I‖²/2: 0.01
 	Own       float64 // λ_j, the penalty of ‖X_j‖²/2 of each task: 0.1
-	Single    bool    // no metrics but the shared one
+	Single    bool    // learn only the shared metric
 }
 
 func (c Config) effective() (Config, error) {
@@ -59,11 +59,11 @@ func (c Config) effective() (Config, error) {
 type Metrics struct {
 	Dim    int
 	Shared []float64   // Dim x Dim
-	Own    [][]float64 // of each task; empty if there is no metric but the shared one
+	Own    [][]float64 // own metric of each task; empty if there is only the shared one
 }
 
-// Task returns the metric of a task: the sum of the shared one and, if there is one,
-// the task's own.
+// Task returns the metric of a task: the sum of the shared metric and, if there is one, of the own
+// metric of the task.
 func (m *Metrics) Task(task int) []float64 {
 	sum := slices.Clone(m.Shared)
 	if task < len(m.Own) {
@@ -72,9 +72,9 @@ func (m *Metrics) Task(task int) []float64 {
 	return sum
 }
 
-// Learn learns a metric that the tasks share and one for each of them. The zero
-// solver runs up to 1000 passes; it should have a gap to stop at. Its numbers of
-// blocks a step are reduced to those that there are.
+// Learn learns a metric that the tasks share and one for each task. The zero solver makes up to
+// 1000 passes; it should have a gap to stop at. If it asks for more blocks a step than there are,
+// it takes all of them.
 func Learn(ctx context.Context, tasks []Task, dim int, c Config, solver optim.Config) (*Metrics, *optim.Solution, error) {
 	return learn(ctx, tasks, dim, c, solver, optim.Start{})
 }

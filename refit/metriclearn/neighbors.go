@@ -23,8 +23,8 @@ func transform(metric []float64, dim int) []float64 {
 	return f
 }
 
-// Classify returns the class of each query, row-major: the most frequent class of its
-// k nearest points of a task under a metric, or of several such classes, that of the
+// Classify returns the class of each query, row-major: the most frequent class among its k nearest
+// points of a task under a metric. If several classes are equally frequent, it is the one with the
 // nearest point. A nil metric is the Euclidean one.
 func Classify(t Task, dim, k int, metric, queries []float64) []int {
 	classes := make([]int, len(queries)/dim)
@@ -45,8 +45,8 @@ func Classify(t Task, dim, k int, metric, queries []float64) []int {
 	return classes
 }
 
-// nearestPoints yields the index of each query and its k nearest points, the nearest
-// first, which are valid until the next query.
+// nearestPoints yields the index of each query and its k nearest points, the nearest first. The
+// points are valid until the next query.
 func nearestPoints(t Task, dim, k int, metric, queries []float64) iter.Seq2[int, []int] {
 	points := t.Points
 	if metric != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// errNoTriplets: the problem has no rows.
+// errNoTriplets means that the problem has no rows.
 var errNoTriplets = errors.New("no triplets: at least one task needs two classes, and two points of one of them")
 
-// Problem returns the multi-task large margin nearest neighbour problem (Yu, Lin
-// and Yang 2015, (50)): block 0 is the metric X₀ that all tasks share, and block
-// j+1 that of task j's own, both dim x dim. optim.SolveBlocks runs Algorithm 3 on it.
+// Problem returns the multi-task large margin nearest neighbour problem (Yu, Lin and Yang 2015,
+// (50)). Block 0 is the metric X₀ that all tasks share, and block j+1 the own metric of task j,
+// both dim × dim. optim.SolveBlocks runs Algorithm 3 on it.
 func Problem(tasks []Task, dim int, c Config) (*optim.BlockProblem, error) {
 	c, err := c.effective()
 	if err != nil {
@@ -53,8 +53,8 @@ func Problem(tasks []Task, dim int, c Config) (*optim.BlockProblem, error) {
 	return p, nil
 }
 
-// addPairs adds the squared distances of pairs, which are linear in the metrics, to
-// the linear terms of the blocks where they count.
+// addPairs adds the squared distances of pairs, which are linear in the metrics, to the linear
+// terms of the blocks in where.
 func addPairs(linear [][]float64, where []int, t Task, dim int, pairs [][2]int) {
 	difference := make([]float64, dim)
 	for _, p := range pairs {
@@ -73,8 +73,8 @@ func addPairs(linear [][]float64, where []int, t Task, dim int, pairs [][2]int) 
 // point returns point i of a task.
 func point(t Task, dim, i int) []float64 { return t.Points[i*dim : (i+1)*dim] }
 
-// regularizers returns those of the metrics, with the mean of n linear terms. The
-// shared one is λ₀/2 ‖X₀-I‖².
+// regularizers returns the regularizers of the metrics, with the linear terms divided by n. That of
+// the shared metric is λ₀/2 ‖X₀-I‖².
 func regularizers(linear [][]float64, n, dim int, c Config) []optim.Regularizer {
 	var all []optim.Regularizer
 	for j, l := range linear {
@@ -93,9 +93,9 @@ func regularizers(linear [][]float64, n, dim int, c Config) []optim.Regularizer 
 	return all
 }
 
-// margins is the matrix of the problem: row i is Z_i = aaᵀ - bbᵀ in its blocks,
-// with a from the impostor to the point and b from the friend. So
-// ⟨Z, X⟩ = (a-b)ᵀX(a+b), and Z = ((a-b)(a+b)ᵀ + (a+b)(a-b)ᵀ)/2.
+// margins is the matrix of the problem. Row i is Z_i = aaᵀ - bbᵀ in each of its blocks, where a is
+// the vector from the impostor to the point, and b the vector from the friend to the point. So ⟨Z,
+// X⟩ = (a-b)ᵀX(a+b), and Z = ((a-b)(a+b)ᵀ + (a+b)(a-b)ᵀ)/2.
 type margins struct {
 	dim, blocks   int
 	across, along []float64 // a-b and a+b of each row

@@ -7,15 +7,15 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// A triplet wants point to be nearer to friend, of its class, than to impostor. They
-// are indices of the points of a task.
+// A triplet states that point should be nearer to friend, which has the same class, than to
+// impostor. All three are indices of points of a task.
 type triplet struct{ point, friend, impostor int }
 
-// neighborhoods returns the pairs of every point with its nearest points of the same
-// class, and a triplet for each pair and each of the nearest points of other
-// classes, all by Euclidean distance, and by index among equals (Yu, Lin and Yang
-// 2015, section 5.3: the sets N and S of a task). A class of one point has no pairs,
-// and a task of one class no triplets.
+// neighborhoods returns the pairs of every point with its nearest points of the same class, and a
+// triplet for each such pair and each of the nearest points of other classes (Yu, Lin and Yang
+// 2015, section 5.3: the sets N and S of a task). Points are nearest by Euclidean distance, and by
+// index if distances are equal. A class of one point has no pairs, and a task of one class no
+// triplets.
 func neighborhoods(t Task, dim, neighbors, impostors int) (pairs [][2]int, triplets []triplet) {
 	n := len(t.Classes)
 	order, squares := make([]int, n), make([]float64, n)

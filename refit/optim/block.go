@@ -35,18 +35,18 @@ type BlockMatrix interface {
 // for blocks i of rows and j of columns (37).
 type BlockProblem struct {
 	A            BlockMatrix
-	Losses       []BlockLoss   // of consecutive rows
-	Regularizers []Regularizer // one a block of columns
+	Losses       []BlockLoss   // losses of consecutive blocks of rows
+	Regularizers []Regularizer // one for each block of columns
 }
 
-// blocks is a BlockProblem with its layout.
+// blocks is a BlockProblem together with its layout.
 type blocks struct {
 	*BlockProblem
-	rowStart, columnStart []int // the first index of each block, and the end
+	rowStart, columnStart []int // first index of each block, and the end
 	lambda, gamma         float64
-	norms                 []float64   // ‖A_i‖² of each block of rows, by Frobenius
-	parts                 [][]float64 // ‖A_i^j‖² of its blocks of columns, ascending, without zeros
-	rowsOf                [][]int     // the rows that have elements in a block of columns
+	norms                 []float64   // ‖A_i‖² of each block of rows, in the Frobenius norm
+	parts                 [][]float64 // ‖A_i^j‖² for each block of rows over its blocks of columns, ascending, without zeros
+	rowsOf                [][]int     // rows that have elements in each block of columns
 }
 
 func newBlocks(p *BlockProblem) (*blocks, error) {
@@ -99,7 +99,7 @@ func newBlocks(p *BlockProblem) (*blocks, error) {
 	return b, nil
 }
 
-// block returns block i of x, given the first index of each.
+// block returns block i of x, given the first index of each block.
 func block(x []float64, start []int, i int) []float64 {
 	return x[start[i]:start[i+1]:start[i+1]]
 }
@@ -110,8 +110,7 @@ func (b *blocks) size() (rows, columns int) {
 
 func (b *blocks) convexity() float64 { return b.lambda }
 
-// GapUnit returns the objective at the default start, which relative gaps are
-// multiples of.
+// GapUnit returns the objective at the default start, of which relative gaps are multiples.
 func (b *blocks) GapUnit() float64 {
 	rows, columns := b.size()
 	x, z := make([]float64, columns), make([]float64, rows)
@@ -120,7 +119,7 @@ func (b *blocks) GapUnit() float64 {
 	return b.primal(x, z)
 }
 
-// startPrimal moves x, which is 0, to the default start: the proximal point of 0.
+// startPrimal moves x, which must be 0, to the default start: the proximal point of 0.
 func (b *blocks) startPrimal(x []float64) {
 	for j, r := range b.Regularizers {
 		r.Prox(block(x, b.columnStart, j), make([]float64, b.A.Width(j)), 1)
@@ -130,7 +129,7 @@ func (b *blocks) startPrimal(x []float64) {
 // multiply sets dst to Ax.
 func (b *blocks) multiply(dst, x []float64) { b.multiplyRows(dst, x, 0, len(dst)) }
 
-// multiplyRows sets the elements of dst at these rows to those of Ax.
+// multiplyRows sets the elements [from, to) of dst to those of Ax.
 func (b *blocks) multiplyRows(dst, x []float64, from, to int) {
 	for r := from; r < to; r++ {
 		var s float64
@@ -190,8 +189,8 @@ type Columns struct {
 	all  []int
 }
 
-// NewColumns returns the columns of a in blocks of these widths. It panics if
-// these do not add up to the columns of a.
+// NewColumns returns the columns of a in blocks of the given widths. It panics if the widths do not
+// add up to the number of columns of a.
 func NewColumns(a *matrix.Dense, widths ...int) *Columns {
 	c := &Columns{a: a}
 	end := 0

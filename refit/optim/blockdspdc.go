@@ -1,6 +1,6 @@
 package optim
 
-// blockDSPDC is Algorithm 1 with (41) and (44) for (15) and (19).
+// blockDSPDC is Algorithm 1 with (41) and (44) in place of (15) and (19).
 type blockDSPDC struct {
 	*blocks
 	x, y                                          []float64
@@ -8,7 +8,7 @@ type blockDSPDC struct {
 	theta, r, extrapolation, inverseN, inverseTau float64 // as in dspdc
 	passPerStep                                   float64
 
-	c, old []float64 // of one block of columns
+	c, old []float64 // c and change of one block of columns
 }
 
 func newBlockDSPDC(b *blocks, c Config, x, y []float64) method {
@@ -44,8 +44,8 @@ func newBlockDSPDC(b *blocks, c Config, x, y []float64) method {
 	return m
 }
 
-// primal moves block j of x, where c is ⟨A^j, ȳ⟩, which it overwrites, and returns
-// by how much, which is valid until the next call.
+// primal moves block j of x, given c = ⟨A^j, ȳ⟩, which it overwrites. It returns the change of the
+// block, which is valid until the next call.
 func (d *blockDSPDC) primal(j int, c []float64) []float64 {
 	x := block(d.x, d.columnStart, j)
 	moved := d.old[:len(x)]

@@ -2,9 +2,9 @@ package optim
 
 import "github.com/accrete-ml/accrete/learner/loss"
 
-// A BlockLoss is φ_i of a block of rows.
+// A BlockLoss is the loss φ_i of a block of rows.
 type BlockLoss interface {
-	Rows() int // of the block
+	Rows() int // number of rows of the block
 	Value(z []float64) float64
 	Grad(dst, z []float64) // sets dst to the gradient
 	Conjugate(y []float64) float64
@@ -16,8 +16,8 @@ type BlockLoss interface {
 	Start(y []float64) // sets y to where solvers start
 }
 
-// Sum is the sum of a loss of one score over as many rows as it has targets. It is
-// mostly the BlockLoss of one row.
+// Sum is the sum of a loss of one score over as many rows as there are targets. It is mostly used
+// as the BlockLoss of one row.
 type Sum struct {
 	Loss    loss.Dual
 	Targets []float64

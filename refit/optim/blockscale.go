@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// blockTolerance and blockRounding: where power iterations grow by less than one
-	// part in 10⁸ a step, what they miss is taken to be below one part in 10,000 of the
-	// norm, which is then added.
+	// blockTolerance and blockRounding: power iterations end when they grow by less than one part
+	// in 10⁸ a step. What they then miss is assumed to be below one part in 10,000 of the norm, and
+	// that part is added.
 	blockTolerance = 1e-8
 	blockRounding  = 1 + 1e-4
 	blockSteps     = 300 // at most
 
-	// An estimate takes the parts, and the steps for each, that cost no more than a
-	// few passes.
+	// The number of parts for an estimate, and the steps for each of them. Together they cost no
+	// more than a few passes.
 	blockParts     = 8
 	blockPartSteps = 12
 )
 
-// scale returns Λ (38) as Scale does: exactly for one block of rows, to one part in
-// 10,000 upwards for all of them and one or all blocks of columns, and otherwise
-// an estimate.
+// scale returns Λ (38), like Scale. It is exact for one block of rows. For all blocks of rows, with
+// one or all blocks of columns, it is exact to one part in 10,000 upwards. Otherwise it is an
+// estimate.
 func (b *blocks) scale(q, m int) float64 {
 	top, norm := []float64(nil), 0.0
 	for i, parts := range b.parts {
@@ -59,7 +59,7 @@ func (b *blocks) scale(q, m int) float64 {
 	return min(scaleMargin*scale, bound)
 }
 
-// spectral returns ‖A_I^J‖₂² by power iterations, at most that many.
+// spectral returns ‖A_I^J‖₂² by at most the given number of power iterations.
 func (b *blocks) spectral(rows, columns []int, most int) float64 {
 	_, size := b.size()
 	x, u := make([]float64, size), make([]float64, size)

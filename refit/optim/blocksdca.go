@@ -26,7 +26,7 @@ func (s *blockSDCA) refresh() {
 	s.updatePrimal()
 }
 
-// updatePrimal sets x to the best one for y.
+// updatePrimal sets x to the best x for y.
 func (s *blockSDCA) updatePrimal() {
 	n := float64(len(s.Losses))
 	for k, u := range s.u {

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// SolveBlocks minimises p with DSPDC, SPDC or SDCA. Config counts blocks; x and y
-// of the start and of the solution are all blocks, one after the other. The
-// regularizers and conjugates have to be finite at the start. Without X it is the
-// proximal point of 0, with τ = 1. Relative gaps are multiples of P there.
+// SolveBlocks minimises p with DSPDC, SPDC or SDCA. Config counts blocks. x and y of the start and
+// of the solution consist of all blocks, one after the other. The regularizers and conjugates have
+// to be finite at the start. The default start is the proximal point of 0, with τ = 1. Relative
+// gaps are multiples of P at that point.
 func SolveBlocks(ctx context.Context, p *BlockProblem, c Config, start Start) (*Solution, error) {
 	b, err := newBlocks(p)
 	if err != nil {

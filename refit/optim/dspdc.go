@@ -6,9 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// newDSPDC returns the implementation that costs the least: with two factors,
-// Algorithm 2; otherwise one that keeps Aᵀy if n/m ≥ p/q, and else one that keeps
-// Ax (section 4.1).
+// newDSPDC returns the implementation that costs the least: Algorithm 2 for two factors; otherwise
+// one that keeps Aᵀy if n/m ≥ p/q, and one that keeps Ax if not (section 4.1).
 func newDSPDC(p *Problem, c Config, x, y []float64) method {
 	n, columns := p.A.Dims()
 	build := newByColumns
@@ -20,7 +19,7 @@ func newDSPDC(p *Problem, c Config, x, y []float64) method {
 	return build(newShared(p, c, x, y))
 }
 
-// newShared returns what the implementations share.
+// newShared returns the state that the implementations share.
 func newShared(p *Problem, c Config, x, y []float64) dspdc {
 	n, columns := p.A.Dims()
 	s := newStepSizes(n, columns, c.Dual, c.Primal, c.Scale, p.L2, p.gamma(), c.Theorem)
@@ -39,7 +38,7 @@ func newShared(p *Problem, c Config, x, y []float64) dspdc {
 	}
 }
 
-// dspdc is what the implementations share.
+// dspdc is the state that the implementations share.
 type dspdc struct {
 	p             *Problem
 	x, y          []float64
@@ -53,7 +52,7 @@ type dspdc struct {
 	score         [1]float64
 }
 
-// dual moves y_i, where score is ⟨A_i, x̄⟩, and returns by how much: (15).
+// dual moves y_i, given the score ⟨A_i, x̄⟩, and returns the change of y_i: (15).
 func (d *dspdc) dual(i int, score float64) float64 {
 	old := d.y[i]
 	d.score[0] = score
@@ -61,8 +60,8 @@ func (d *dspdc) dual(i int, score float64) float64 {
 	return d.y[i] - old
 }
 
-// primalGroups moves all of x, whose columns are in groups, where c is Aᵀȳ. It sets c
-// to by how much.
+// primalGroups moves all of x, whose columns are in groups, given c = Aᵀȳ. It sets c to the change
+// of x.
 func (d *dspdc) primalGroups(c []float64) {
 	for j, x := range d.x {
 		c[j] = float64(x*d.inverseTau) - float64(c[j]*d.inverseN)
@@ -74,7 +73,7 @@ func (d *dspdc) primalGroups(c []float64) {
 	}
 }
 
-// primal moves x_j, where c is ⟨A^j, ȳ⟩, and returns by how much: (19).
+// primal moves x_j, given c = ⟨A^j, ȳ⟩, and returns the change of x_j: (19).
 func (d *dspdc) primal(j int, c float64) float64 {
 	x := d.x[j]
 	d.x[j] = float64(soft(float64(x*d.inverseTau)-float64(c*d.inverseN), d.p.L1) * d.shrink)
@@ -85,7 +84,7 @@ func (d *dspdc) primal(j int, c float64) float64 {
 type byRows struct {
 	dspdc
 	xbar, u, change []float64
-	delta           []float64 // of the rows drawn: ⟨A_i, x̄⟩
+	delta           []float64 // ⟨A_i, x̄⟩ of the rows drawn
 	moved           []int     // where xbar differs from x
 }
 
@@ -197,8 +196,8 @@ func (b *byColumns) step() float64 {
 	return float64(len(columns)) / float64(len(b.x))
 }
 
-// inner is Algorithm 2: it keeps u = Uᵀy and v = Vx, of the inner dimension, up to
-// date. (The paper's text has v̄ once where its (34) has ū.)
+// inner is Algorithm 2: it keeps u = Uᵀy and v = Vx, which have the inner dimension, up to date.
+// (In one place, the text of the paper has v̄ instead of the ū of its (34).)
 type inner struct {
 	dspdc
 	left, right           *matrix.Dense // A = left rightᵀ
@@ -248,26 +247,26 @@ func (f *inner) step() float64 {
 	return float64(f.rows.size+f.columns.size) / float64(len(f.x)+len(f.y))
 }
 
-// stepSizes are those of DSPDC, and what the theorems promise of them.
+// stepSizes are the step sizes of DSPDC, and what the theorems promise for them.
 type stepSizes struct {
 	tau, sigma float64 // primal and dual
 	theta      float64 // extrapolation of x
 
-	// contraction bounds what remains after a step, in expectation, of the weighted
-	// squared distance to the optimum (Theorem 1), or of the gap (Theorem 2).
+	// contraction bounds the expected share that remains after a step, of the weighted squared
+	// distance to the optimum (Theorem 1) or of the gap (Theorem 2).
 	contraction float64
 }
 
-// newStepSizes returns those for q of p primal and m of n dual coordinates,
-// Λ = scale, λ = l2 and γ = gamma, by Theorem 1 or 2: (21) to (25). τσ = nmq/(4pΛ).
+// newStepSizes returns the step sizes for q of p primal and m of n dual coordinates, Λ = scale, λ =
+// l2 and γ = gamma, by Theorem 1 or 2: (21) to (25). τσ = nmq/(4pΛ).
 func newStepSizes(n, p, m, q int, scale, l2, gamma float64, theorem int) stepSizes {
 	nm, pq := float64(n)/float64(m), float64(p)/float64(q)
 	c := math.Sqrt(scale / (l2 * gamma * float64(n)))
 	w := float64(c * nm * pq)
 	s := math.Sqrt(float64((nm-pq)*(nm-pq)) + float64(4*w*w))
 	tau, sigma := nm-pq+s, pq-nm+s
-	// The smaller of the two is the difference of numbers that may be close: it
-	// follows from their product, 4w².
+	// The smaller of the two is the difference of numbers that may be close, so it is computed from
+	// their product, 4w².
 	if nm < pq {
 		tau = 4 * w * w / sigma
 	} else {

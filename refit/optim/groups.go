@@ -4,8 +4,8 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// groupsByRows is byRows for one dual coordinate, all primal ones, groups of columns
-// and a matrix of float32 in memory: the case of a refit that prunes.
+// groupsByRows is byRows for the case of a refit that prunes: one dual coordinate, all primal
+// coordinates, groups of columns, and a float32 matrix in memory.
 type groupsByRows struct {
 	*byRows
 	elements []float32

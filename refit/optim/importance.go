@@ -9,23 +9,23 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// byNorm is DSPDC with one dual and all primal coordinates, which is SPDC, where rows are
-// drawn by their norms: section 3 of Yu, Lin and Yang (2015) says that this reduces the
-// complexity, and refers to Zhang and Xiao (2015, section 4), whose step sizes these are.
-// With p_i = 1/(2n) + ‖a_i‖/(2 Σ‖a‖) and the mean norm R̄,
+// byNorm is DSPDC with one dual and all primal coordinates, which is SPDC, with rows drawn by their
+// norms. Section 3 of Yu, Lin and Yang (2015) says that this reduces the complexity, and refers to
+// Zhang and Xiao (2015, section 4), whose step sizes are used here. With p_i = 1/(2n) + ‖a_i‖/(2
+// Σ‖a‖) and the mean norm R̄,
 //
 //	τ = √(γ/(nλ))/(4R̄), σ = √(nλ/γ)/(4R̄), θ = 1 - 1/(2n + 4R̄ √(n/(λγ))),
 //
-// where uniform sampling has the greatest norm instead of the mean one. A row of the
-// weight w is √w times as long, because w φ(⟨a,x⟩) is as smooth as φ in ⟨√w a,x⟩.
+// whereas uniform sampling has the largest norm instead of the mean. A row of the weight w counts
+// as √w times as long, because w φ(⟨a,x⟩) is as smooth as φ in ⟨√w a,x⟩.
 type byNorm struct {
 	p           *Problem
 	x, y        []float64
 	xbar, u     []float64
 	change      []float64
 	probability []float64
-	sums        []float64 // of the probabilities up to each row
-	r           []float64 // of the proximal map of each row
+	sums        []float64 // cumulative sums of the probabilities
+	r           []float64 // r of the proximal map of each row
 	inverseTau  float64
 	theta       float64
 	generator   *rand.ChaCha8
@@ -68,7 +68,7 @@ func rowNorms(p *Problem) (norms []float64, mean float64) {
 	return norms, mean / float64(len(norms))
 }
 
-// probabilities returns those with which rows of these norms are drawn.
+// probabilities returns the probabilities with which rows of these norms are drawn.
 func probabilities(norms []float64) []float64 {
 	sum := 0.0
 	for _, v := range norms {
@@ -86,8 +86,8 @@ func probabilities(norms []float64) []float64 {
 	return p
 }
 
-// byNormSteps returns the step sizes, and by how much a step contracts the weighted
-// squared distance to the optimum in expectation.
+// byNormSteps returns the step sizes, and the factor by which a step contracts the weighted squared
+// distance to the optimum in expectation.
 func byNormSteps(n int, mean, l2, gamma float64) (tau, sigma, theta, contraction float64) {
 	root := math.Sqrt(float64(n) * l2 / gamma)
 	if mean == 0 {
@@ -112,7 +112,7 @@ func (b *byNorm) step() float64 {
 	clear(b.change)
 	b.p.A.Add(b.change, i, d)
 	shrink := 1 / (b.p.L2 + b.inverseTau)
-	scale := 1 / b.probability[i] // of the extrapolation of y
+	scale := 1 / b.probability[i] // scale of the extrapolation of y
 	for j, v := range b.change {
 		b.xbar[j] = float64(b.x[j]*b.inverseTau) - (b.u[j]+float64(scale*v))/n
 		b.u[j] += v
@@ -126,7 +126,7 @@ func (b *byNorm) step() float64 {
 	return 1 / n
 }
 
-// draw returns a row by the probabilities.
+// draw returns a row, drawn with these probabilities.
 func (b *byNorm) draw() int {
 	const unit = 1.0 / (1 << 53)
 	at := float64(b.generator.Uint64()>>11) * unit * b.sums[len(b.sums)-1]

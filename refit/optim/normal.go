@@ -10,13 +10,12 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// ErrSingular is returned if rounding leaves AᵀWA/n + λ₂I without a Cholesky factor.
+// ErrSingular means that, because of rounding, AᵀWA/n + λ₂I has no Cholesky factor.
 var ErrSingular = errors.New("the normal equations have no Cholesky factor: increase lambda")
 
-// NormalEquations are AᵀWA + nλ₂I and its Cholesky factor, with the weights W.
-// Problems of the square loss without λ₁ that share A, W and λ₂ share them. Making
-// them costs about p/2 multiplications for each element of the matrix, where a
-// pass of Solve costs about 4.
+// NormalEquations are AᵀWA + nλ₂I and its Cholesky factor, with the weights W. Problems of the
+// square loss without λ₁ that have the same A, W and λ₂ can share them. To make them costs about
+// p/2 multiplications for each element of the matrix; a pass of Solve costs about 4.
 type NormalEquations struct {
 	a      matrix.Matrix
 	l2     float64
@@ -24,12 +23,12 @@ type NormalEquations struct {
 	factor []float64
 }
 
-// rowsAtOnce is how many rows of a Gram matrix are summed up together, which its
-// bits depend on.
+// rowsAtOnce is the number of rows of a Gram matrix that are summed up together. The bits of the
+// result depend on it.
 const rowsAtOnce = 256
 
-// NewNormalEquations returns those of a, with a weight for each row, or nil. When
-// ctx ends while it sums up products, it returns ctx's error.
+// NewNormalEquations returns the normal equations of a. weights has a weight for each row, or is
+// nil. When ctx ends while products are summed up, it returns the error of ctx.
 func NewNormalEquations(ctx context.Context, a matrix.Matrix, weights []float64, l2 float64) (*NormalEquations, error) {
 	gram, err := products(ctx, a, weights)
 	if err != nil {
@@ -81,8 +80,8 @@ func products(ctx context.Context, a matrix.Matrix, weights []float64) ([]float6
 	return gram, nil
 }
 
-// productsFloat32 returns the same by the loops for random features, which sum up
-// in float32 and take a tenth of the time.
+// productsFloat32 is products with the loops for random features, which sum up in float32 and take
+// a tenth of the time.
 func productsFloat32(ctx context.Context, a *matrix.Float32, weights []float64) ([]float64, error) {
 	n, p := a.Dims()
 	elements, factor := a.Elements()
@@ -112,12 +111,11 @@ func productsFloat32(ctx context.Context, a *matrix.Float32, weights []float64) 
 	return gram, nil
 }
 
-// SolveVector sets b to the x for which (AᵀWA + nλ₂I)x = b, up to the rounding of
-// the factor.
+// SolveVector replaces b by the x for which (AᵀWA + nλ₂I)x = b, up to the rounding of the factor.
 func (e *NormalEquations) SolveVector(b []float64) { vec.CholeskySolve(e.factor, len(b), b) }
 
-// Solve returns the solution of p, which has the matrix, the weights and the λ₂ of
-// e, with its certificate.
+// Solve returns the solution of p with its certificate. p must have the matrix, the weights and the
+// λ₂ of e.
 func (e *NormalEquations) Solve(p *Problem) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -146,13 +144,12 @@ func (e *NormalEquations) Solve(p *Problem) (*Solution, error) {
 	return s, nil
 }
 
-// refinements of a factor from sums in float32 bring the relative gap below 1e-14
-// on spam and kin40k (docs/dspdc.md).
+// refinements is the number of refinements of a solution by a factor from sums in float32. They
+// bring the relative gap below 1e-14 on spam and kin40k (docs/dspdc.md).
 const refinements = 2
 
-// refine removes most of the rounding error of the factor's float32 from x: the
-// factor solves for the difference that leaves the residual, which is in float64
-// (Wilkinson 1963).
+// refine removes most of the rounding error of the float32 factor from x: the factor solves for the
+// correction, given the residual in float64 (Wilkinson 1963).
 func (e *NormalEquations) refine(p *Problem, weighted, x []float64) {
 	z, r := make([]float64, len(weighted)), make([]float64, len(x))
 	for range refinements {

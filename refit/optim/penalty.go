@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// groupSize returns the number of columns of a group of λ₁, at least 1.
+// groupSize returns the number of columns of a group that λ₁ penalises together, at least 1.
 func (p *Problem) groupSize() int { return max(1, p.Group) }
 
-// byColumn reports whether λ₁ penalises each column by itself.
+// byColumn reports whether λ₁ penalises every column, each by itself.
 func (p *Problem) byColumn() bool { return p.groupSize() == 1 && p.Exempt == 0 }
 
 func (p *Problem) validateGroups() error {
@@ -22,7 +22,7 @@ func (p *Problem) validateGroups() error {
 	return nil
 }
 
-// l1Norm returns what λ₁ multiplies: the sum of the norms of the groups of x.
+// l1Norm returns the factor of λ₁ in P: the sum of the norms of the groups of x.
 func (p *Problem) l1Norm(x []float64) float64 {
 	var sum float64
 	if p.byColumn() {

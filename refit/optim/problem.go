@@ -9,22 +9,21 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// A Problem is the objective P of the package comment, and with it its dual
+// A Problem is the objective P of the package comment, together with its dual
 //
 //	D(y) = -1/(2λ₂) ‖soft(-Aᵀy/n, λ₁)‖² - 1/n Σ φ_i*(y_i),
 //
 // which is never above P ((1) and (7)). The weight of a row is a factor of its φ.
 type Problem struct {
 	A       matrix.Matrix
-	Targets []float64 // of the rows: the class, 0 or 1, or a number, as Loss takes it
-	Weights []float64 // of the rows, 0 or more; nil for 1 each
-	Loss    loss.Dual // of one score
+	Targets []float64 // targets of the rows: a class, 0 or 1, or a number, as Loss takes it
+	Weights []float64 // weights of the rows, 0 or more; nil for 1 each
+	Loss    loss.Dual // loss of one score
 	L2      float64   // λ₂, more than 0
 	L1      float64   // λ₁, 0 or more
 
-	// Group is the number of consecutive columns whose norm λ₁ penalises, instead of
-	// their magnitudes (Yuan and Lin 2006); 0 stands for 1. λ₁ leaves the last Exempt
-	// columns alone.
+	// Group is the number of consecutive columns whose norm λ₁ penalises, instead of their
+	// magnitudes (Yuan and Lin 2006); 0 stands for 1. λ₁ does not penalise the last Exempt columns.
 	Group, Exempt int
 }
 
@@ -71,7 +70,7 @@ func (p *Problem) Primal(x []float64) float64 {
 	return p.primal(x, z)
 }
 
-// primal returns P(x), where z is Ax.
+// primal returns P(x), given z = Ax.
 func (p *Problem) primal(x, z []float64) float64 {
 	var s, norm float64
 	for i := range p.Targets {
@@ -84,7 +83,7 @@ func (p *Problem) primal(x, z []float64) float64 {
 	return s + float64(p.L2/2*vec.Dot(x, x)) + float64(p.L1*norm)
 }
 
-// dual returns D(y), where u is Aᵀy.
+// dual returns D(y), given u = Aᵀy.
 func (p *Problem) dual(y, u []float64) float64 {
 	var s, g float64
 	var at [1]float64
@@ -108,7 +107,7 @@ func (p *Problem) dual(y, u []float64) float64 {
 	return -g/(2*p.L2) - s/n
 }
 
-// GapUnit returns P(0), which relative gaps are multiples of, or 1 if that is 0.
+// GapUnit returns P(0), of which relative gaps are multiples, or 1 if P(0) is 0.
 func (p *Problem) GapUnit() float64 {
 	var s float64
 	var at [1]float64

@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// A Regularizer is g_j of one block, strongly convex.
+// A Regularizer is the function g_j of one block. It is strongly convex.
 type Regularizer interface {
 	Value(x []float64) float64     // at an x where it is finite
 	Conjugate(v []float64) float64 // the maximum over x of ⟨v,x⟩ - g(x)

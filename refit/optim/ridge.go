@@ -4,8 +4,8 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// ridgeByRows is byRows for one dual coordinate, all primal ones, no λ₁ and a
-// matrix with all of its elements in memory, times a factor: the case of a refit.
+// ridgeByRows is byRows for the case of a refit: one dual coordinate, all primal coordinates, no
+// λ₁, and a matrix with all of its elements in memory, times a factor.
 type ridgeByRows[T float32 | float64] struct {
 	*byRows
 	elements []T

@@ -6,34 +6,33 @@ import (
 	"math"
 )
 
-// ErrDiverged is returned when the gap has grown a million times. That does not
-// happen with a Scale of Λ or more. An estimate that turns out too small is
-// doubled until the iterates converge. Where dual variables are bounded, as those
-// of the losses of classification are, too small a Scale may instead show as a gap
-// that does not fall.
+// ErrDiverged means that the gap has grown to more than a million times the sum of the first gap
+// and the first objective. This does not happen if Scale is at least Λ. If Scale is an estimate
+// that is too small, it is doubled until the iterates converge. If dual variables are bounded, as
+// for the losses of classification, a gap that does not fall may also show that Scale is too small.
 var ErrDiverged = errors.New("the iterates diverged: the scale may be too small")
 
-// divergence is how much a gap grows before that is called divergence. A start far
-// from the optimum may let it grow a few times.
+// divergence is the growth of a gap that counts as divergence. From a start far from the optimum, a
+// gap may grow a few times.
 const divergence = 1e6
 
-// refreshEvery is the number of passes after which sums that are kept up to date
-// are computed again, so that their rounding errors do not add up.
+// refreshEvery is the number of passes after which sums that are updated by small changes are
+// computed again, so that their rounding errors do not add up.
 const refreshEvery = 16
 
 // A method is the state of a solver between two steps.
 type method interface {
-	// step makes an iteration, and returns which part of a pass it is.
+	// step makes an iteration, and returns its share of a pass.
 	step() float64
 
-	// iterate returns x and y, and Ax and Aᵀy if they are at hand.
+	// iterate returns x and y, and also Ax and Aᵀy if they are available; otherwise nil for these.
 	iterate() (x, y, ax, aty []float64)
 
-	// refresh computes again what is kept up to date by small changes.
+	// refresh computes the sums again that are updated by small changes.
 	refresh()
 }
 
-// An objective is what a Problem and a BlockProblem share.
+// An objective is the interface that a Problem and a BlockProblem share.
 type objective interface {
 	size() (rows, columns int)
 	multiply(dst, x []float64)           // sets dst to Ax
@@ -44,8 +43,8 @@ type objective interface {
 	convexity() float64 // λ
 }
 
-// run steps m until the gap is reached, the passes are over or ctx ends, and
-// evaluates it after every pass.
+// run steps m until the gap is reached, all passes are made or ctx ends, and evaluates it after
+// every pass.
 func run(ctx context.Context, p objective, c Config, m method) (*Solution, error) {
 	n, columns := p.size()
 	r := runner{method: m, objective: p, Config: c, ax: make([]float64, n), aty: make([]float64, columns)}
@@ -78,7 +77,7 @@ func (r *runner) now() float64 {
 func (r *runner) run(ctx context.Context) error {
 	var at Point
 	begin := r.now()
-	evaluate := func(exact bool) { // the clock stands still meanwhile
+	evaluate := func(exact bool) { // the time of an evaluation does not count
 		paused := r.now()
 		at.Seconds = paused - begin
 		at.Primal, at.Dual = r.evaluate(exact)
@@ -111,8 +110,8 @@ func (r *runner) run(ctx context.Context) error {
 	}
 }
 
-// evaluate returns the primal and the dual value. If exact, they come from
-// products that are computed again.
+// evaluate returns the primal and the dual value. If exact is true, the products for them are
+// computed again.
 func (r *runner) evaluate(exact bool) (primal, dual float64) {
 	if exact || len(r.trace)%refreshEvery == 0 {
 		r.refresh()

@@ -9,10 +9,12 @@ import (
 
 // A sampler draws subsets, uniformly and without replacement.
 type sampler struct {
-	order     []int // a permutation
-	size      int
-	at        int  // where in order the next subset starts
-	shuffle   bool // use up a permutation before the next: a subset depends on the ones before
+	order []int // a permutation
+	size  int
+	at    int // where in order the next subset starts
+	// shuffle uses up a permutation before the next one begins, so that a subset depends on those
+	// before it.
+	shuffle   bool
 	generator *rand.ChaCha8
 }
 
@@ -25,8 +27,8 @@ func newSampler(purpose string, seed uint64, n, size int) *sampler {
 	return s
 }
 
-// draw returns a subset, which is valid until the next draw. It is everything, in
-// order, if the size is that of the whole.
+// draw returns a subset, which is valid until the next draw. If size is that of the whole set, the
+// subset is everything, in order.
 func (s *sampler) draw() []int {
 	n := len(s.order)
 	if s.size == n {
@@ -44,7 +46,8 @@ func (s *sampler) draw() []int {
 	return drawn
 }
 
-// uniformInt returns a number from 0 up to n, off from uniform by at most n 2⁻⁶⁴.
+// uniformInt returns a number from 0 up to but not including n. Its distribution differs from the
+// uniform one by at most n 2⁻⁶⁴.
 func uniformInt(generator *rand.ChaCha8, n int) int {
 	hi, _ := bits.Mul64(generator.Uint64(), uint64(n))
 	return int(hi)

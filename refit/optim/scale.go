@@ -9,29 +9,27 @@ import (
 )
 
 const (
-	// powerTolerance and powerRounding: power iterations that grow by less than one
-	// part in 10¹⁰ a step end within one part in a million of the norm, in the
-	// problems of the tests, which is then added.
+	// powerTolerance and powerRounding: power iterations end when they grow by less than one part
+	// in 10¹⁰ a step. In the problems of the tests, the result is then within one part in a million
+	// of the norm, and that part is added.
 	powerTolerance = 1e-10
 	powerRounding  = 1 + 1e-6
 	powerSteps     = 1000 // at most
 
-	// scaleMargin is what an estimate of Λ is multiplied by. Steps diverge with a
-	// quarter of Λ on all data so far, so that it need not be a bound.
+	// scaleMargin is the factor of an estimate of Λ. On all data so far, steps diverge only with a
+	// quarter of Λ, so that the estimate need not be a bound.
 	scaleMargin = 1.2
-	scaleParts  = 32      // drawn at random
-	scaleArea   = 1 << 16 // the most elements of such a part
+	scaleParts  = 32      // number of parts drawn at random
+	scaleArea   = 1 << 16 // maximum number of elements of such a part
 )
 
-// Scale returns Λ, which is the greatest ‖B‖₂² of the parts B of a that have m
-// rows and q columns (11), and reports whether it is exact. It is exact for one
-// row, for one column and all rows, and, to one part in a million upwards, for all
-// of a.
+// Scale returns Λ, the largest ‖B‖₂² of all parts B of a that have m rows and q columns (11), and
+// reports whether it is exact. It is exact for one row, and for one column and all rows. For all of
+// a it is exact to one part in a million upwards.
 //
-// Otherwise it is an estimate: the greater of 1.2 times the paper's mqR²/p, where
-// R is the greatest norm of a row, and 1.2 times the greatest ‖B‖₂² of 32 parts
-// drawn at random, but never more than an upper bound of Λ, the sum of the m
-// greatest sums of q squares in a row.
+// Otherwise it is an estimate: 1.2 times mqR²/p of the paper, where R is the largest norm of a row,
+// or 1.2 times the largest ‖B‖₂² of 32 parts drawn at random, whichever is larger. It never exceeds
+// an upper bound of Λ, the sum of the m largest sums of q squares in a row.
 func Scale(a matrix.Matrix, q, m int) (scale float64, exact bool) {
 	n, p := a.Dims()
 	row := make([]float64, p)
@@ -81,7 +79,7 @@ func Scale(a matrix.Matrix, q, m int) (scale float64, exact bool) {
 	return min(scaleMargin*scale, bound), false
 }
 
-// part returns the part of a that has these rows and columns.
+// part returns the part of a with the given rows and columns.
 func part(a matrix.Matrix, rows, columns []int) *matrix.Dense {
 	_, p := a.Dims()
 	elements, row := make([]float64, 0, len(rows)*len(columns)), make([]float64, p)
@@ -95,8 +93,8 @@ func part(a matrix.Matrix, rows, columns []int) *matrix.Dense {
 	return matrix.NewDense(len(rows), len(columns), elements)
 }
 
-// spectral returns ‖A‖₂²: the Rayleigh quotient after power iterations from a
-// vector that depends on the number of columns alone.
+// spectral returns ‖A‖₂²: the Rayleigh quotient after power iterations from a vector that depends
+// only on the number of columns.
 func spectral(a matrix.Matrix) float64 {
 	n, p := a.Dims()
 	start := make([]float32, p)

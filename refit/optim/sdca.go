@@ -4,9 +4,9 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
-// sdca is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013), in
-// its proximal form: x is the gradient of g* at -Aᵀy/n, and each y_i drawn
-// maximises a lower bound of D that holds for any set of coordinates.
+// sdca is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013), in its proximal form:
+// x is the gradient of g* at -Aᵀy/n, and each y_i that is drawn maximises a lower bound of D that
+// holds for any set of coordinates.
 type sdca struct {
 	p     *Problem
 	x, y  []float64
@@ -16,7 +16,7 @@ type sdca struct {
 	rows  *sampler
 
 	left, right   *matrix.Dense // A = left rightᵀ, or nil
-	inner, change []float64     // Vx, and by how much Uᵀy changes
+	inner, change []float64     // Vx, and the change of Uᵀy
 	score, dual   [1]float64
 }
 
@@ -44,7 +44,7 @@ func (s *sdca) refresh() {
 	s.updatePrimal()
 }
 
-// updatePrimal sets x to the best one for y.
+// updatePrimal sets x to the best x for y.
 func (s *sdca) updatePrimal() {
 	n := float64(len(s.y))
 	for j, u := range s.u {

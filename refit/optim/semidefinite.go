@@ -7,10 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Semidefinite is L2/2 ‖X‖² + ⟨Linear, X⟩ + Constant of the positive semidefinite
-// matrices X of Dim x Dim, in the Frobenius norm, and infinite for all others
-// (section 5.2). Value does not check that X is semidefinite.
-// Linear may be nil for 0. All matrices are symmetric.
+// Semidefinite is L2/2 ‖X‖² + ⟨Linear, X⟩ + Constant for positive semidefinite matrices X of Dim ×
+// Dim, in the Frobenius norm, and infinite for all others (section 5.2). Value does not check that
+// X is semidefinite. Linear may be nil for 0. All matrices are symmetric.
 type Semidefinite struct {
 	Dim      int
 	L2       float64
@@ -45,9 +44,9 @@ func (g Semidefinite) Prox(x, c []float64, inverseTau float64) {
 	}
 }
 
-// Triangle is Semidefinite, without Linear and Constant, for a matrix of which only
-// the lower triangle is kept: row by row, with the elements off the diagonal times
-// √2, so that inner products of triangles are those of the matrices.
+// Triangle is Semidefinite, without Linear and Constant, for a matrix that is stored as its lower
+// triangle: row by row, with the elements off the diagonal times √2, so that inner products of
+// triangles are those of the matrices.
 type Triangle struct {
 	Dim int // of the matrix
 	L2  float64
@@ -93,11 +92,10 @@ func (g Triangle) matrix(x []float64) []float64 {
 	return a
 }
 
-// project sets the symmetric matrix a, d x d, to the nearest positive semidefinite
-// one in the Frobenius norm, which has the same eigenvectors and no eigenvalue below
-// 0. It subtracts the negative part or adds up the positive one, whichever has fewer
-// eigenvalues. It returns the squared norm of the result, or NaN if an element is
-// not finite.
+// project sets the symmetric matrix a, d × d, to the nearest positive semidefinite matrix in the
+// Frobenius norm. That matrix has the same eigenvectors, and its negative eigenvalues are 0. It
+// subtracts the negative part or adds up the positive part, whichever has fewer eigenvalues. It
+// returns the squared norm of the result, or NaN if an element is not finite.
 func project(a []float64, d int) float64 {
 	values, vectors := make([]float64, d), make([]float64, d*d)
 	if !vec.Eigen(values, vectors, slices.Clone(a), d) {

@@ -17,30 +17,29 @@ const (
 	SVRG  Method = "svrg"  // Johnson and Zhang 2013; with a proximal map, Xiao and Zhang 2014
 )
 
-// Config is the configuration of a solver. The comment of each field names its
-// default, which the zero value stands for.
+// Config is the configuration of a solver. The comment of a field names its default, for which the
+// zero value stands.
 type Config struct {
 	Method  Method  // DSPDC
-	Primal  int     // q, the primal coordinates a step: all; for DSPDC only
-	Dual    int     // m, the dual coordinates a step: 1; not for SVRG
-	Scale   float64 // Λ: that of the function Scale; for DSPDC and SPDC only
-	Theorem int     // the one that step sizes come from: 2, for the gap; or 1, for distances
+	Primal  int     // q, the number of primal coordinates a step: all; for DSPDC only
+	Dual    int     // m, the number of dual coordinates a step: 1; not for SVRG
+	Scale   float64 // Λ: the result of the function Scale; for DSPDC and SPDC only
+	Theorem int     // theorem that step sizes come from: 2, for the gap; or 1, for distances
 	Seed    uint64
 
-	// Shuffle takes the dual coordinates in random permutations, instead of drawing
-	// them independently in each step as the theorems have it. That needs fewer
-	// passes.
+	// Shuffle takes the dual coordinates in random permutations. Otherwise they are drawn
+	// independently in each step, as in the theorems. Permutations need fewer passes.
 	Shuffle bool
 
-	// ByNorm draws rows by their norms and weights instead of uniformly, for DSPDC and
-	// SPDC with one dual and all primal coordinates. That needs fewer steps where few rows
-	// are much longer than the mean, and up to twice as many where all are equal.
+	// ByNorm draws rows by their norms and weights instead of uniformly, for DSPDC and SPDC with
+	// one dual and all primal coordinates. This needs fewer steps if few rows are much longer than
+	// the mean, and up to twice as many if all rows have the same norm.
 	ByNorm bool
 
-	// Solving ends when the gap is at most Gap or at most Relative P(0), if that is
-	// more than 0, or after this number of passes: 1000. A pass touches each element
-	// of the matrix twice, once in Ax and once in Aᵀy: n/m or p/q steps, whichever is
-	// more, or (n+p)/(m+q) if the matrix is Factored.
+	// Solving ends when the gap is at most Gap or at most Relative times P(0), whichever is larger,
+	// if that is more than 0. It also ends after Passes passes: 1000. A pass touches each element
+	// of the matrix twice, once in Ax and once in Aᵀy. It is n/m or p/q steps, whichever is more,
+	// or (n+p)/(m+q) steps if the matrix is Factored.
 	Gap, Relative float64
 	Passes        int
 
@@ -48,8 +47,8 @@ type Config struct {
 	Clock    func() float64 // in seconds; without it, Point.Seconds is 0
 }
 
-// effective returns c with its defaults, for that many primal and dual
-// coordinates, or blocks of them.
+// effective returns c with its defaults, for the given numbers of primal and dual coordinates, or
+// of blocks of them.
 func (c Config) effective(primal, dual int) (Config, error) {
 	if c.Primal == 0 || c.Method == SPDC {
 		c.Primal = primal
@@ -82,33 +81,33 @@ func (c Config) effective(primal, dual int) (Config, error) {
 type Point struct {
 	Passes       float64
 	Iterations   int64
-	Seconds      float64 // of solving, without those of evaluating Primal and Dual
+	Seconds      float64 // time of solving, without the evaluation of Primal and Dual
 	Primal, Dual float64
 }
 
 // Gap bounds P(x) - P(x*).
 func (p Point) Gap() float64 { return p.Primal - p.Dual }
 
-// Start is where a solver starts. Without X, that is 0. Without Y, it is the Y
-// that Certify pairs with X, or the loss's DualStart if there is no X either.
+// Start is where a solver starts. Without X, it starts at x = 0. Without Y, it starts at the Y that
+// Certify pairs with X, or at the DualStart of the loss if there is no X either.
 type Start struct{ X, Y []float64 }
 
-// A Solution is a primal and a dual vector with their certificate, which comes from
-// products that were computed again at the end.
+// A Solution is a primal and a dual vector with their certificate. The products for the certificate
+// are computed again at the end.
 type Solution struct {
 	X, Y []float64
 	Certificate
-	Point           // the last of Trace; its Primal and Dual are the Certificate's
+	Point           // the last point of Trace; its Primal and Dual are those of the Certificate
 	Scale   float64 // Λ as it was used
-	Trace   []Point // the first state, and one for every pass
-	Reached bool    // the gap is at most what Config wants
+	Trace   []Point // the first state, and the state after every pass
+	Reached bool    // the gap is as small as Config asks for
 }
 
 // Gap bounds P(X) - P(x*).
 func (s *Solution) Gap() float64 { return s.Certificate.Gap() }
 
-// Solve minimises p from a start, which it does not change. When ctx ends, it
-// returns the Solution so far together with ctx's error.
+// Solve minimises p from a start, which it does not change. When ctx ends, it returns the Solution
+// so far together with the error of ctx.
 func Solve(ctx context.Context, p *Problem, c Config, start Start) (*Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -154,11 +153,12 @@ func Solve(ctx context.Context, p *Problem, c Config, start Start) (*Solution, e
 	})
 }
 
-// mostDoublings of an estimate of Λ bring it from far below the truth to far above.
+// mostDoublings bounds how often an estimate of Λ is doubled. That many doublings bring it from far
+// below the true value to far above.
 const mostDoublings = 30
 
-// retryWithScale solves. If that diverges with an estimate of Λ, it solves again
-// from the start with twice the estimate.
+// retryWithScale solves. If Λ is an estimate and the iterates diverge, it solves again from the
+// start with twice the estimate.
 func retryWithScale(c Config, estimated bool, solve func(Config) (*Solution, error)) (*Solution, error) {
 	for range mostDoublings {
 		s, err := solve(c)
@@ -170,7 +170,7 @@ func retryWithScale(c Config, estimated bool, solve func(Config) (*Solution, err
 	return solve(c)
 }
 
-// vectors returns copies of the start's x and y, or of their defaults.
+// vectors returns copies of x and y of the start, or of their defaults.
 func (s Start) vectors(p *Problem) (x, y []float64, err error) {
 	n, columns := p.A.Dims()
 	x, y = make([]float64, columns), make([]float64, n)

@@ -6,20 +6,20 @@ import (
 
 const (
 	svrgRate  = 0.1 // step size times L, in the range of 0.1 to 1 of Xiao and Zhang's experiments
-	svrgStage = 2   // steps of a stage, in n, as in theirs
+	svrgStage = 2   // steps of a stage, as a multiple of n, as in their experiments
 )
 
-// svrg is the stochastic variance reduced gradient (Johnson and Zhang 2013),
-// with the proximal map of Xiao and Zhang (2014). L is the greatest ‖A_i‖²/γ. Its y
-// are the derivatives of the losses at x.
+// svrg is the stochastic variance reduced gradient (Johnson and Zhang 2013), with the proximal map
+// of Xiao and Zhang (2014). L is the largest ‖A_i‖²/γ. The dual vector y has the derivatives of the
+// losses at x.
 type svrg struct {
 	p     *Problem
 	rate  float64
 	x, y  []float64
-	mean  []float64 // of the gradients when the stage began
-	slow  []float64 // φ' then
+	mean  []float64 // mean gradient at the beginning of the stage
+	slow  []float64 // φ' at the beginning of the stage
 	g     []float64
-	steps int // of the stage
+	steps int // steps made in the stage
 	rows  *sampler
 	slope [1]float64
 }

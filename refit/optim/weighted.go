@@ -24,7 +24,7 @@ func (p *Problem) gradient(dst, z []float64, i int) {
 	}
 }
 
-// start sets y to where the dual variable of row i starts.
+// start sets y to the start of the dual variable of row i.
 func (p *Problem) start(y []float64, i int) {
 	p.Loss.DualStart(y, p.Targets[i])
 	if p.Weights != nil {
@@ -66,7 +66,7 @@ func (p *Problem) prox(y, s []float64, i int, r float64) {
 	y[0] *= w
 }
 
-// gamma returns the strong convexity of all conjugates.
+// gamma returns the strong convexity that all conjugates have.
 func (p *Problem) gamma() float64 {
 	most := 0.0
 	if len(p.Weights) > 0 {

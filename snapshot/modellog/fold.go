@@ -68,8 +68,8 @@ type waiting struct {
 type Option func(*Fold)
 
 // WithKey makes the Fold trust only signatures of the private half of key. From the first CLAIM
-// signed with that key on, unsigned records other than CHUNKs do not count. A Fold that begins in the middle of the
-// log begins only with a signed MANIFEST.
+// signed with that key on, unsigned records other than CHUNKs do not count. A Fold that begins in
+// the middle of the log begins only with a signed MANIFEST.
 func WithKey(key ed25519.PublicKey) Option { return func(f *Fold) { f.key = key } }
 
 // NewFold returns a Fold that begins at the given offset of the log. It remembers

@@ -15,8 +15,8 @@ type Dense struct {
 	columns []float64 // the transpose, made at the first use of a column
 }
 
-// NewDense returns the matrix with these rows, n x p and row-major, which it
-// keeps. It panics if their length is not n p.
+// NewDense returns the matrix with the elements rows, n × p and row-major, which it keeps. It
+// panics if their number is not n p.
 func NewDense(n, p int, rows []float64) *Dense {
 	if n < 1 || p < 1 || len(rows) != n*p {
 		panic("matrix: a dense matrix has n x p elements, at least one")
@@ -33,7 +33,7 @@ func (a *Dense) Add(dst []float64, i int, s float64)       { vec.Axpy(s, a.Row(i
 func (a *Dense) ColumnDot(j int, y []float64) float64      { return vec.Dot(a.column(j), y) }
 func (a *Dense) AddColumn(dst []float64, j int, s float64) { vec.Axpy(s, a.column(j), dst) }
 
-// Rows returns the elements, row-major, which it shares.
+// Rows returns the elements, row-major. They are not a copy.
 func (a *Dense) Rows() []float64 { return a.rows }
 
 func (a *Dense) column(j int) []float64 {

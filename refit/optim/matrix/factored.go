@@ -8,9 +8,8 @@ type Factored struct {
 	u, v *Dense // v transposed: p rows of d
 }
 
-// NewFactored returns UV, where u has n rows of d numbers, and v has a row of d
-// numbers for each of the p columns of V. It panics if the lengths of their rows
-// differ.
+// NewFactored returns UV. u has n rows of d numbers, and v has a row of d numbers for each of the p
+// columns of V. It panics if the lengths of their rows differ.
 func NewFactored(u, v *Dense) *Factored {
 	if u.p != v.p {
 		panic("matrix: the inner dimensions of the factors differ")
@@ -45,7 +44,7 @@ func (a *Factored) ColumnDot(j int, y []float64) float64 { return a.transposed()
 
 func (a *Factored) AddColumn(dst []float64, j int, s float64) { a.transposed().Add(dst, j, s) }
 
-// squaredNorms returns those of the rows: uᵀVVᵀu.
+// squaredNorms returns the squared norms of the rows: uᵀVVᵀu.
 func (a *Factored) squaredNorms() []float64 {
 	d := a.u.p
 	inner, squares := make([]float64, d*d), make([]float64, a.u.n)

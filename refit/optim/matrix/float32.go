@@ -1,16 +1,16 @@
 package matrix
 
-// Float32 is a matrix of float32 elements times a factor, as random features are.
-// It takes half the memory of a Dense matrix, and about half the time where
-// memory bandwidth is the limit. Its columns are slow.
+// Float32 is a matrix of float32 elements times a factor, as random features are. It takes half the
+// memory of a Dense matrix, and about half the time if memory bandwidth is the limit. Access to its
+// columns is slow.
 type Float32 struct {
 	n, p   int
 	rows   []float32
 	factor float64
 }
 
-// NewFloat32 returns factor times the matrix with these rows, n x p and row-major,
-// which it keeps. It panics if their length is not n p.
+// NewFloat32 returns factor times the matrix with the elements rows, n × p and row-major, which it
+// keeps. It panics if their number is not n p.
 func NewFloat32(n, p int, rows []float32, factor float64) *Float32 {
 	if n < 1 || p < 1 || len(rows) != n*p {
 		panic("matrix: a dense matrix has n x p elements, at least one")
@@ -18,7 +18,7 @@ func NewFloat32(n, p int, rows []float32, factor float64) *Float32 {
 	return &Float32{n, p, rows, factor}
 }
 
-// Elements returns the rows, which it shares, row-major, and the factor of their elements.
+// Elements returns the elements, row-major, which are not a copy, and their factor.
 func (a *Float32) Elements() (rows []float32, factor float64) { return a.rows, a.factor }
 
 func (a *Float32) row(i int) []float32 { return a.rows[i*a.p : (i+1)*a.p : (i+1)*a.p] }
@@ -51,7 +51,7 @@ func (a *Float32) AddColumn(dst []float64, j int, s float64) {
 	}
 }
 
-// Dot returns what vec.Dot does, bit for bit, for a row of either precision.
+// Dot returns the same as vec.Dot, bit for bit, for a row of either precision.
 func Dot[T float32 | float64](x []T, y []float64) float64 {
 	y = y[:len(x)]
 	var a0, a1, a2, a3, a4, a5, a6, a7 float64

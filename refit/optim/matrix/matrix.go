@@ -1,7 +1,7 @@
 // Package matrix has the matrices of the problems that package optim solves.
 package matrix
 
-// A Matrix is A, with n rows and p columns.
+// A Matrix is the matrix A of a problem, with n rows and p columns.
 type Matrix interface {
 	Dims() (n, p int)
 
@@ -45,7 +45,7 @@ func MultiplyTransposed(dst []float64, a Matrix, y []float64) {
 	}
 }
 
-// SquaredNorms returns those of the rows.
+// SquaredNorms returns the squared norms of the rows.
 func SquaredNorms(a Matrix) []float64 {
 	if f, ok := a.(*Factored); ok {
 		return f.squaredNorms()
