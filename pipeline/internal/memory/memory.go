@@ -24,9 +24,11 @@ import (
 //	             of one score replaces max_features. With input.on_change: adopt, frequencies,
 //	             factors and window count twice, for the second model
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms).
-//	             For each tree of a forest, 16,000 bytes and two for each row of the window; or,
-//	             if trees grow again, 152,000 bytes and four for each row: the nodes of the tree,
-//	             and the leaves of the rows. 4.2 MB for learner.variance
+//	             For each tree of a forest, 16,000 bytes and two for each row of the window: its
+//	             nodes, and the leaves of the rows. If trees grow again, 152,000 bytes and two for
+//	             each row more; with lasting coefficients, 28,000 bytes more. With pairs of
+//	             categories, 12 trees more, and max_features × 2,048 bytes
+//	             (learner.Config.ForestBytes). 4.2 MB for learner.variance
 //	window       numbers in the windows that the algorithm and a mixture have, beside those in
 //	             the snapshot (learner.Config.WindowNumbers) × 4 bytes: a copy of the inputs, and
 //	             the phases of rows with 256 inputs or more
