@@ -153,7 +153,7 @@ func (s *scan) batch(b []byte) error {
 	if count < 0 || int64(count) > delta+1 {
 		return s.corrupt(b, "%d records at %d offsets", count, delta+1)
 	}
-	if base > s.next { // the offsets between were compacted, or the broker lost them
+	if base > s.next { // the offsets in between were compacted, or the broker lost their records
 		s.skip(base)
 	}
 
@@ -206,8 +206,8 @@ func (s *scan) batch(b []byte) error {
 	return s.read(b, records, count, base, last)
 }
 
-// unread returns the records of a batch that decompresses to more than
-// recordsLimit. Their offsets are known, and their contents are not.
+// unread adds the records of a batch that decompresses to more than recordsLimit.
+// Their offsets are known, but their contents are not.
 func (s *scan) unread(batch []byte, count int, base int64) {
 	err := fmt.Errorf("batch at offset %d: %w", base, errBomb)
 	time := int64(binary.BigEndian.Uint64(batch[35:])) // the largest timestamp of the batch

@@ -12,11 +12,12 @@ import (
 // than the whole budget is read alone, when no other records are held. A Budget is
 // safe for concurrent use.
 //
-// A goroutine that releases records must not wait for a Poll within the budget,
-// unless Sharing tells how to release them.
+// A goroutine that releases records must not wait for a Poll with the same budget,
+// because that Poll may wait for the release. The exception is a Fetcher of Sharing,
+// whose Poll releases the caller's records first.
 type Budget struct {
 	limit int64
-	whole *Budget // that this is a part of; nil for a whole one
+	whole *Budget // the Budget that this one is a part of; nil if it is not a part
 
 	mu      sync.Mutex
 	busy    bool  // a Poll decompresses, or waits for everything to be released
@@ -31,18 +32,19 @@ func NewBudget(bytes int64) *Budget {
 	return &Budget{limit: bytes, changed: make(chan struct{})}
 }
 
-// Part returns a Budget of one n-th of b, at least 1 byte, for a reader that must not wait
-// for the others to release what they hold. Most of b includes the bytes of its parts.
+// Part returns a Budget of one n-th of b, at least 1 byte. It is for a reader that must not
+// have to wait until other readers release their records. b.Most includes the bytes of the
+// parts.
 func (b *Budget) Part(n int) *Budget {
 	p := NewBudget(max(1, b.limit/int64(max(1, n))))
 	p.whole = b
 	return p
 }
 
-// Most returns the largest number of bytes that were in memory at any time: those
-// held, and the responses of brokers that waited to be read. It exceeds the budget
-// if a larger batch was read alone, or by what the brokers sent while the budget was
-// spent.
+// Most returns the largest number of bytes that were in memory at any time: the
+// records held, and the responses of brokers that waited to be read. It exceeds the
+// budget if a larger batch was read alone, and by the responses that arrived while
+// the budget was used up.
 func (b *Budget) Most() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +60,7 @@ func (b *Budget) Release(bytes int64) {
 	b.tell()
 }
 
-// count adds to the bytes that are held and to those that wait, of b and of its whole.
+// count adds held and waiting to the byte counts of b, and of the Budget that it is a part of.
 func (b *Budget) count(held, waiting int64) {
 	for ; b != nil; b = b.whole {
 		b.mu.Lock()
@@ -124,23 +126,23 @@ func (b *Budget) leave(bytes int64) {
 	b.tell()
 }
 
-// arrives accounts for a response that waits for its turn, and with a negative
-// number for one that no longer does.
+// arrives adds bytes to the size of the responses that wait for their turn. bytes is
+// negative for a response that no longer waits.
 func (b *Budget) arrives(bytes int64) { b.count(0, bytes) }
 
 // recordBytes is the memory of a record without its key, value and headers.
 const recordBytes = int64(unsafe.Sizeof(Record{}))
 
-// Within returns a copy of f with Polls that keep to a budget.
+// Within returns a copy of f whose Poll keeps to a budget.
 func (f *Fetcher) Within(b *Budget) *Fetcher {
 	g := *f
 	g.budget = b
 	return &g
 }
 
-// Sharing returns a copy of f with Polls that keep to a budget. Before they wait
-// for room, they call drop, which releases records that the caller itself holds, or
-// returns false if it holds none.
+// Sharing returns a copy of f whose Poll keeps to a budget. Before Poll waits for
+// room, it calls drop, which releases records that the caller itself holds, or
+// returns false if the caller holds none.
 func (f *Fetcher) Sharing(b *Budget, drop func() bool) *Fetcher {
 	g := f.Within(b)
 	g.drop = drop

@@ -58,7 +58,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{} // open connections; nil once the client is closed
-	leaders map[string][]leader   // of each partition of a topic
+	leaders map[string][]leader   // by topic, one for each partition
 }
 
 // leader is the broker that leads a partition, and the leader epoch; -1 if unknown.
@@ -179,7 +179,7 @@ func (c *Client) open(ctx context.Context, conn net.Conn, address string, securi
 	}
 	conn = t
 	if security.Encrypted() {
-		secure, err := security.TLS() // the files of now
+		secure, err := security.TLS() // the files may have changed since New
 		if err != nil {
 			conn.Close()
 			return nil, credentialError{err}

@@ -130,7 +130,8 @@ func readAll(r io.Reader, hint, limit int) ([]byte, error) {
 	}
 }
 
-// fit returns b in memory of its size, if it wastes more than an eighth.
+// fit returns b, copied to memory of its exact size if the unused capacity exceeds an
+// eighth of its length.
 func fit(b []byte) []byte {
 	if cap(b)-len(b) <= len(b)/8 {
 		return b

@@ -24,13 +24,13 @@ func (c *Client) TopicConfig(ctx context.Context, name string, properties ...str
 	return c.topicConfig(ctx, name, properties...)
 }
 
-// Allowed tells what the user of a client may do with a topic.
+// Allowed lists what a client may do with a topic.
 type Allowed struct {
-	Known                        bool // the cluster tells; before Kafka 2.3 it does not
+	Known                        bool // whether the cluster reports permissions; before Kafka 2.3 it does not
 	Read, Write, DescribeConfigs bool
 }
 
-// Allowed asks the cluster for the permissions on a topic. Its errors are those of Topic.
+// Allowed requests the client's permissions on a topic. Its errors are those of Topic.
 func (c *Client) Allowed(ctx context.Context, topic string) (Allowed, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation, req.IncludeTopicAuthorizedOperations = false, true

@@ -7,8 +7,8 @@ import (
 )
 
 // An endedError is the error of a connection that was opened before the call and has
-// ended, for example because its broker was restarted. It does not tell whether a
-// broker is available now.
+// ended, for example because its broker was restarted. A broker may be available again
+// now.
 type endedError struct{ error }
 
 func (e endedError) Unwrap() error { return e.error }
@@ -31,8 +31,8 @@ func ended(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe)
 }
 
-// idempotent are the requests that can be sent twice without harm. Fetch is not among
-// them, because the callers of Poll retry.
+// idempotent lists the requests that can be sent twice without harm. Fetch is missing,
+// because the callers of Poll retry.
 var idempotent = map[int16]bool{
 	2:  true, // ListOffsets
 	3:  true, // Metadata
@@ -42,14 +42,14 @@ var idempotent = map[int16]bool{
 	21: true, // DeleteRecords
 	23: true, // OffsetForLeaderEpoch
 	32: true, // DescribeConfigs
-	44: true, // IncrementalAlterConfigs, of which only SET is used
+	44: true, // IncrementalAlterConfigs: only the operation SET is used
 }
 
 // again reports whether to send the call once more after err. The Transport has closed
 // the connection that failed, so this ends after all connections that were open before
 // the call.
 func (c *call) again(err error) bool {
-	if errors.Is(err, errExpired) { // before anything was written
+	if errors.Is(err, errExpired) { // nothing was written yet
 		return true
 	}
 	var old endedError

@@ -107,8 +107,8 @@ func moved(err error) bool {
 	return Temporary(err)
 }
 
-// lasting returns an error of a connection without its own port: the same trouble has the same
-// text on every connection, so that it can be counted instead of repeated.
+// lasting returns an error of a connection without the local port. The same problem then has the
+// same text on every connection, so that it can be counted instead of reported each time.
 func lasting(err error) error {
 	op, ok := err.(*net.OpError)
 	if !ok || op.Source == nil {
@@ -170,8 +170,9 @@ func (c *Client) rejected(r rejection) error {
 	return fmt.Errorf("%w: %s rejects %s: %w", c.denied(), c.brokers(), options, r)
 }
 
-// denied is the error for credentials that a broker rejects. Once it has accepted
-// some, passwords or certificates may just be being replaced: there is hope.
+// denied returns the error for credentials that a broker rejects. If a broker has
+// responded to this client before, passwords or certificates may be in the middle of
+// a replacement, and the error is a temporary one.
 func (c *Client) denied() error {
 	if c.answered.Load() {
 		return ErrUnreachable

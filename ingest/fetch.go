@@ -93,8 +93,8 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 }
 
 // Peek is like Poll, but returns only the record at offset. It returns none if
-// there is no such record for a read-committed consumer. It is outside of the
-// budget: the caller may hold records itself, and would wait for its own release.
+// there is no such record for a read-committed consumer. Peek ignores the budget:
+// the caller may hold records itself, and would wait for its own release.
 func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
 	free := *f
 	free.budget = nil
@@ -168,8 +168,8 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	}, nil
 }
 
-// outOfRange finds out whether offset is before the start or after the end, which
-// Apache Kafka's response does not tell.
+// outOfRange finds out whether offset is before the start or after the end. Apache
+// Kafka's response does not say which.
 func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	first, end, err := f.client.bounds(ctx, f.topic, f.partition)
 	switch {

@@ -160,7 +160,7 @@ func (c *Client) coordinator(ctx context.Context, group string) (int32, error) {
 
 // CommitGroup commits offsets by topic, one for each partition, to a group that has
 // no members. A negative offset leaves a partition unchanged. A group with members
-// refuses it.
+// rejects the commit.
 func (c *Client) CommitGroup(ctx context.Context, group string, offsets map[string][]int64) error {
 	return (&Member{client: c, group: group, generation: -1}).Commit(ctx, offsets)
 }

@@ -43,7 +43,7 @@ func (c *Client) Producer() *Producer {
 	return &Producer{client: c, id: -1}
 }
 
-// Error codes that kafka-go does not name, or names otherwise.
+// Error codes for which kafka-go has no name, or a different one.
 const (
 	notEnoughReplicasAfterAppend = 20
 	outOfOrderSequence           = 45

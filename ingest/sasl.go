@@ -85,8 +85,9 @@ func authenticate(ctx context.Context, conn net.Conn, m sasl.Mechanism, clientID
 // connection. Nothing was sent, and another connection will do.
 var errExpired = errors.New("the session of the connection expires")
 
-// expire records that the broker accepts requests for this long. A connection is
-// used for four fifths of it: a request has to arrive within the rest.
+// expire records how long the broker accepts requests on the connection. The client
+// uses the connection for four fifths of that time, so that its last request still
+// arrives within the rest.
 func (t *trackedConn) expire(lifetime time.Duration) {
 	if lifetime > 0 {
 		t.expires = time.Now().Add(lifetime * 4 / 5)

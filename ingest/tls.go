@@ -16,7 +16,7 @@ func (e handshakeError) Unwrap() error { return e.error }
 
 // handshake begins TLS on conn, as a client of the host in address. Its error is a
 // handshakeError if one side rejects the other. Any other error means that the
-// connection broke, and does not tell whether a side would have.
+// connection broke before it was known whether either side would reject the other.
 func handshake(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -66,8 +66,8 @@ func refuses(err error) bool {
 	return true
 }
 
-// alerted reports whether the other side sent an alert of refusal. With TLS 1.3, a
-// server that wants a certificate of the client's does so after the handshake.
+// alerted reports whether the other side sent one of the refusals. With TLS 1.3, a
+// server that requires a client certificate sends the alert after the handshake.
 func alerted(err error) bool {
 	var op *net.OpError
 	// The alert type of crypto/tls in op.Err is not exported; its text is the same.

@@ -19,17 +19,17 @@ type Topic struct {
 	Name          string
 	ID            [16]byte // changes if the topic is deleted and created again; zero before Kafka 2.8
 	Partitions    int
-	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell
-	RetentionMs   int64  // retention.ms; -1: unlimited; 0 if the broker does not tell
-	Hidden        error  // nil, or an ErrDenied with the permission that is missing to read the configuration
+	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if unknown
+	RetentionMs   int64  // retention.ms; -1: unlimited; 0 if unknown
+	Hidden        error  // ErrDenied with the missing permission if the configuration cannot be read; otherwise nil
 
 	// MaxMessageBytes is max.message.bytes, the largest batch that the topic
-	// accepts; Kafka's default if the broker does not tell.
+	// accepts; Kafka's default if unknown.
 	MaxMessageBytes int
 }
 
-// SameTopic reports whether two ids may belong to the same topic. A broker before
-// 2.8 has no ids, so a topic that had none gets one in an upgrade.
+// SameTopic reports whether two ids may belong to the same topic. Brokers before 2.8
+// have no ids, so a topic without one gets one when the brokers are upgraded.
 func SameTopic(a, b [16]byte) bool { return a == b || a == [16]byte{} || b == [16]byte{} }
 
 // Partitions returns the id of a topic and the number of its partitions. Unlike

@@ -18,8 +18,8 @@ var ErrTransaction = errors.New("the transaction has ended")
 
 // Transactor writes to several partitions so that a read-committed consumer sees
 // all of a transaction or none of it. Of all Transactors with the same id, in any
-// process, the last one to call Begin works, and the others are fenced. It must
-// not be used concurrently.
+// process, only the last one to call Begin can write; the others are fenced. A
+// Transactor must not be used concurrently.
 //
 // After any error, everything written since the last Commit is either committed or
 // will never be visible. Once Begin has returned, reading the topics tells which.
@@ -37,8 +37,8 @@ func (c *Client) Transactor(id string, timeout time.Duration) *Transactor {
 	return &Transactor{client: c, timeout: timeout, p: Producer{client: c, id: -1, transaction: id}}
 }
 
-// Smaller sets the function that makes records smaller which are too large for a
-// topic, as Producer.Smaller does.
+// Smaller sets the function that reduces records that are too large for a topic; see
+// Producer.Smaller.
 func (t *Transactor) Smaller(f func(topic string, r *Record) bool) { t.p.Smaller = f }
 
 // Begin fences every other Transactor with the same id. When it returns, a

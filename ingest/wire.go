@@ -196,9 +196,9 @@ func noEOF(err error) error {
 // connection that it used.
 type connKey struct{}
 
-// do sends the request once. If it is idempotent and the connection had ended before, do
-// sends it again on another one. sent reports whether a broker may have received it,
-// which matters for requests that change something.
+// do sends the request once. If the request is idempotent and its connection turns out to
+// have ended, do sends it again on another connection. sent reports whether a broker may
+// have received the request, which matters for requests that change something.
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
 	if c.closed() {
 		return nil, false, ErrClosed

@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// own returns a copy of b, so that a prediction does not keep the memory of the
-// input record, which may be that of a whole batch.
+// own returns a copy of b, so that a prediction does not keep the input record in
+// memory, and with it the whole batch of the record.
 func (e *Encoder) own(b []byte) []byte {
 	if b == nil {
 		return nil
@@ -27,8 +27,8 @@ func appendNumbers(b []byte, first float64, more []float64) []byte {
 	return append(b, ']')
 }
 
-// appendIntervals appends the interval of a predicted number, or the list of those of
-// several, and nothing while there is none.
+// appendIntervals appends the interval of a predicted number, or a list of intervals for
+// several numbers. It appends nothing while the model has no intervals.
 func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
 	if !r.Valid() {
 		return b
@@ -50,7 +50,8 @@ func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
 	return b
 }
 
-// appendVariances appends the variance of a predicted number, or the list of those of n.
+// appendVariances appends the variance of a predicted number, or a list of n variances for
+// n numbers.
 func appendVariances(b []byte, r learner.Intervals, n int) []byte {
 	more := make([]float64, 0, n-1)
 	for j := 1; j < n; j++ {
@@ -59,8 +60,9 @@ func appendVariances(b []byte, r learner.Intervals, n int) []byte {
 	return appendNumbers(append(b, varianceMember...), r.Variance(0), more)
 }
 
-// appendQuantiles appends the quantiles of a number by their levels, each a list for
-// several targets, and nothing unless there are several quantiles.
+// appendQuantiles appends an object with the quantiles by level. With several targets,
+// each member is a list with one number for each target. It appends nothing unless the
+// model predicts several quantiles.
 func appendQuantiles(b []byte, q learner.Quantiles, row []float64) []byte {
 	if !q.Valid() {
 		return b

@@ -13,7 +13,7 @@ import (
 //go:embed schemas/prediction.avsc
 var AvroSchema string
 
-// appendAvro appends c in the binary encoding of Avro, by AvroSchema.
+// appendAvro appends c in Avro's binary encoding, with the schema AvroSchema.
 func (c *Content) appendAvro(b []byte) []byte {
 	switch {
 	case c.Task == learner.Classification:
@@ -75,7 +75,7 @@ func (c *Content) appendAvro(b []byte) []byte {
 	return c.appendAvroEnd(b)
 }
 
-// appendAvroEnd appends what follows the label.
+// appendAvroEnd appends the fields after the label.
 func (c *Content) appendAvroEnd(b []byte) []byte {
 	if b = avroIs(b, c.Mixture != ""); c.Mixture != "" {
 		b = avroText(b, c.Mixture)
@@ -95,7 +95,7 @@ func (c *Content) appendAvroEnd(b []byte) []byte {
 	return avroText(avroText(b, c.Lineage), c.LearnedTo)
 }
 
-// avroIs appends the branch of a union with null.
+// avroIs appends the branch of a union of null and a type: the type if is, otherwise null.
 func avroIs(b []byte, is bool) []byte {
 	if is {
 		return append(b, 1<<1)
@@ -111,7 +111,7 @@ func avroDouble(b []byte, v float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 }
 
-// avroDoubles appends numbers, of which there is at least one.
+// avroDoubles appends an array of numbers, which must not be empty.
 func avroDoubles(b []byte, vs []float64) []byte {
 	b = binary.AppendVarint(b, int64(len(vs)))
 	for _, v := range vs {

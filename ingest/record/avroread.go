@@ -71,7 +71,8 @@ func readAvro(b []byte) (*Content, error) {
 	return c, c.check()
 }
 
-// avroReader reads values one after the other. Once it is bad, they are zero.
+// avroReader reads values one after the other. After invalid input, bad is set and all
+// further values are zero.
 type avroReader struct {
 	b   []byte
 	bad bool
@@ -106,7 +107,7 @@ func (r *avroReader) byte() byte {
 	return 0
 }
 
-// branch returns which of a union's branches follows, 0 to most.
+// branch reads the index of a union's branch, from 0 to most.
 func (r *avroReader) branch(most int64) int64 {
 	n := r.long()
 	if n < 0 || n > most {
@@ -130,13 +131,14 @@ func (r *avroReader) doubles() (out []float64) {
 	return out
 }
 
-// items calls read for each item of an array or a map, which takes at least a byte.
+// items calls read for each item of an array or a map. Every item takes at least one byte, so
+// the number of items is bounded by the length of the input.
 func (r *avroReader) items(read func()) {
 	for n := r.long(); n != 0 && !r.bad; n = r.long() {
 		for ; n > 0 && !r.bad; n-- {
 			read()
 		}
-		if n < 0 { // blocks with their sizes, which appendAvro does not write
+		if n < 0 { // a block with its size in bytes, which appendAvro does not write
 			r.take(-1)
 		}
 	}

@@ -15,23 +15,23 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// OutputTopic records always fit their topic, whatever the input holds. A part of a
-// record that is too large is truncated, and a header gives the length and the
-// SHA-256 of the original:
+// Records for an OutputTopic always fit, whatever the input holds. A part of a record
+// that is too large is truncated, and a header gives the length and the SHA-256 of the
+// original:
 //
 //	accrete.truncated.value: 12582912 sha256=3a5e…
 //	accrete.truncated.key: 300000 sha256=81f0…
 //	accrete.truncated.headers: 65 in 70000 sha256=77c1…
 //
-// The last one counts the headers, of which at most 65 are read, and the bytes of
-// their names and values. Its SHA-256 covers these, each preceded by its length as
-// four bytes, most significant first. Headers that do not fit may be omitted
-// entirely.
+// The last one gives the number of headers, of which at most 65 are read, and the
+// total bytes of their names and values. Its SHA-256 covers the names and values, each
+// preceded by its length as four bytes, most significant first. Headers that do not
+// fit may be omitted entirely.
 const (
 	truncatedValue   = "accrete.truncated.value"
 	truncatedKey     = "accrete.truncated.key"
 	truncatedHeaders = "accrete.truncated.headers"
-	truncatedParent  = "accrete.truncated.traceparent" // of a prediction: the header is omitted entirely
+	truncatedParent  = "accrete.truncated.traceparent" // only in predictions: the header is omitted entirely
 )
 
 const (
@@ -39,15 +39,15 @@ const (
 	// topic. A prediction of 256 targets takes 7 KB, and its label takes as much.
 	MinMessageBytes = 32 << 10
 
-	keyShare    = 8 // of the limit: 128 KiB of Kafka's default of 1 MiB
-	headerShare = 4
+	keyShare    = 8 // a key may take an eighth of the limit: 128 KiB with Kafka's default of 1 MiB
+	headerShare = 4 // the headers may take a quarter
 
 	reasonBytes = 1 << 10
 )
 
-// bounded returns r with the headers own before its headers, truncated to limit
-// bytes. If own is nil, r has been bounded before, and its own headers and notes
-// come first.
+// bounded returns r, truncated to limit bytes. The headers in own, and notes about what
+// is truncated, are put before the headers of r. If own is nil, r has been bounded
+// before, so that its headers include its own and earlier notes.
 func bounded(r ingest.Record, own []ingest.Header, limit int) ingest.Record {
 	var notes []ingest.Header
 	with := func() ingest.Record {
@@ -109,8 +109,8 @@ func describeHeaders(hs []ingest.Header) string {
 }
 
 // fewerHeaders truncates hs to room bytes, and reports whether anything is
-// missing. A header takes at most half of the room that is left, so that a large
-// one does not displace those after it. Names are not truncated.
+// missing. A header takes at most half of the remaining room, so that a large header
+// does not displace the next ones. Names are not truncated.
 func fewerHeaders(hs []ingest.Header, room int) (kept []ingest.Header, cut bool) {
 	const around = 10 // bytes of the two lengths
 	for _, h := range hs {

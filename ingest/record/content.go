@@ -6,17 +6,17 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Content is what the value of a prediction says, in whatever form it is written. Slices
-// that are nil, and empty texts, say nothing.
+// Content is the content of a prediction's value, independent of the Form in which it is
+// written. A nil slice or an empty string means that the value does not have that part.
 type Content struct {
 	Task    learner.Task // of the prediction; Auto: there is none
 	Class   string
 	Numbers []float64 // a number for each target
-	Flagged bool      // of novelty
+	Flagged bool      // for learner.Novelty
 
-	Classes       []string // of Probabilities
+	Classes       []string // names, one for each of Probabilities
 	Probabilities []float64
-	Truncated     int64 // classes that are not among them
+	Truncated     int64 // number of classes without a probability here
 	Score         float64
 	Threshold     float64
 	Quantiles     []Quantile
@@ -43,14 +43,15 @@ type Quantile struct {
 	Values []float64
 }
 
-// Interval is between which numbers a label is expected.
+// Interval holds the two numbers between which a label is expected.
 type Interval struct{ Low, High float64 }
 
-// InputField is a field of the input record: text as it is, any other value as its JSON.
+// InputField is a field of the input record. Value is the text of a string, and the JSON
+// of any other value.
 type InputField struct{ Name, Value string }
 
-// AppendJSON appends c as an Encoder writes it without a form, except for fields of the
-// input, all of which are texts.
+// AppendJSON appends c as JSON, as an Encoder without a form writes it. The one difference
+// is that all fields of the input are strings.
 func (c *Content) AppendJSON(b []byte) []byte {
 	b = append(b, `{"prediction":`...)
 	switch c.Task {

@@ -1,4 +1,4 @@
-// Package record is what a learner and a scorer share about a record of Kafka: how
-// its value becomes a row, where an invalid one goes, what a prediction looks like
-// and which model it names.
+// Package record defines how learners and scorers treat Kafka records: how the value of a
+// record becomes a row, what is written to the quarantine topic for an invalid record, what
+// a prediction looks like, and how it names its model.
 package record

@@ -6,10 +6,10 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// AppendExplanation appends an explanation as a JSON object: base, score, parts by column
-// and rest. If there are several scores it is a list of such objects, each with the class
-// or target in "of". of has their names; for two classes with one score, which is that of
-// the second, it has both.
+// AppendExplanation appends an explanation as a JSON object with the members base, score,
+// parts (by column) and rest. For several scores, it appends a list of such objects. The
+// member "of" names the class or target of a score, if of has the names. Two classes may
+// share one score, that of the second class; of then has both names.
 func AppendExplanation(b []byte, e learner.Explanation, columns, of []string) []byte {
 	if e.Size == 1 {
 		if len(of) == 2 {

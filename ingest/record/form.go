@@ -11,13 +11,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Form is how the values of predictions are written. The zero value is JSON.
+// Form is the encoding of the values of predictions. The zero value is JSON.
 type Form struct {
 	Format string // one of Forms; empty: json
-	ID     uint32 // of the schema in a registry, which begins each value; JSON has none
+	ID     uint32 // id of the schema in a registry, at the start of each value; JSON has none
 }
 
-// Forms are the names of forms, the default first.
+// Forms returns the names of all forms, the default first.
 func Forms() []string {
 	names := []string{"json"}
 	for _, f := range forms {
@@ -26,8 +26,8 @@ func Forms() []string {
 	return names
 }
 
-// Schema returns the schema of predictions in a form, and its type in a registry; empty for
-// JSON.
+// Schema returns the schema of predictions in a form, and the type of that schema in a
+// registry. Both are empty for JSON.
 func Schema(format string) (typ, text string) {
 	if f := formNamed(format); f != nil {
 		return f.typ, f.schema
@@ -35,13 +35,13 @@ func Schema(format string) (typ, text string) {
 	return "", ""
 }
 
-// form is a row of forms.
+// form is an entry of forms.
 type form struct {
 	name    string
-	typ     string // in a registry
+	typ     string // of the schema in a registry
 	schema  string
-	content string // of the header content-type
-	message []byte // the path to the message in the schema, which follows the id
+	content string // value of the header content-type
+	message []byte // path to the message in the schema; it follows the id
 	append  func(*Content, []byte) []byte
 	read    func([]byte) (*Content, error)
 }
@@ -60,16 +60,16 @@ func formNamed(name string) *form {
 	return nil
 }
 
-// headBytes is the length of the framing before the path to a message: 0 and the id.
+// headBytes is the length of the framing before the path to a message: a zero byte and the id.
 const headBytes = 5
 
-// write appends c behind the id of a schema.
+// write appends c in the form, preceded by the id of its schema.
 func (f *form) write(b []byte, id uint32, c *Content) []byte {
 	b = append(binary.BigEndian.AppendUint32(append(b, 0), id), f.message...)
 	return f.append(c, b)
 }
 
-// formOf returns the form of a prediction, nil for JSON.
+// formOf returns the form of a prediction, or nil for JSON.
 func formOf(r *ingest.Record) *form {
 	for _, h := range r.Headers {
 		if h.Key != contentType.Key {
@@ -84,7 +84,7 @@ func formOf(r *ingest.Record) *form {
 	return nil
 }
 
-// content reads the value of a prediction of the form.
+// contentOf reads the value of a prediction in the form, and the id of its schema.
 func (f *form) contentOf(value []byte) (id uint32, c *Content, err error) {
 	head := headBytes + len(f.message)
 	if len(value) < head || value[0] != 0 {
@@ -94,8 +94,8 @@ func (f *form) contentOf(value []byte) (id uint32, c *Content, err error) {
 	return binary.BigEndian.Uint32(value[1:]), c, err
 }
 
-// JSON returns the value of a prediction as JSON, whatever its form. A value that is no
-// prediction is an error.
+// JSON returns the value of a prediction as JSON, whatever its form. It returns an error if
+// the value is not a prediction in its form.
 func JSON(r *ingest.Record) ([]byte, error) {
 	f := formOf(r)
 	if f == nil {
@@ -108,7 +108,7 @@ func JSON(r *ingest.Record) ([]byte, error) {
 	return c.AppendJSON(nil), nil
 }
 
-// In makes the values of predictions those of a form.
+// In makes e write the values of predictions in a form, and returns e.
 func (e *Encoder) In(f Form) *Encoder {
 	e.form, e.schemaID, e.content = formNamed(f.Format), f.ID, contentType
 	if e.form != nil {
@@ -117,8 +117,8 @@ func (e *Encoder) In(f Form) *Encoder {
 	return e
 }
 
-// inForm returns what Value says in the Encoder's form. keep and variance are as Value has
-// decided them.
+// inForm is Value for an Encoder with a form. Value has decided which probabilities to keep,
+// whether to write variances, and what is passed on from the input.
 func (e *Encoder) inForm(size int, x Example, task learner.Task, row []float64, keep []bool, variance bool, passed []byte) []byte {
 	c := Content{Mixture: x.Mixture, Loss: x.Loss, Graded: x.Graded, Input: inputFields(passed), LabelTask: x.Label.Task}
 	c.Model, c.Step, c.Lineage, c.LearnedTo = e.id.name, e.id.step, e.id.lineage, e.id.learnedTo
@@ -168,8 +168,8 @@ func (e *Encoder) inForm(size int, x Example, task learner.Task, row []float64, 
 	return e.form.write(e.room(size), e.schemaID, &c)
 }
 
-// inputFields reads the member input of a prediction in JSON, with its comma. It is nil if
-// there is none, or it is null.
+// inputFields reads the member input of a prediction in JSON, which begins with its comma. It
+// returns nil if the member is missing or null.
 func inputFields(member []byte) (fields []InputField) {
 	if len(member) == 0 {
 		return nil
@@ -193,7 +193,7 @@ func inputFields(member []byte) (fields []InputField) {
 	return fields
 }
 
-// smallerForm returns a prediction of the form without probabilities.
+// smaller returns the value of a prediction in the form without its probabilities.
 func (f *form) smaller(value []byte) []byte {
 	id, c, err := f.contentOf(value)
 	if err != nil || c.Task != learner.Classification {
@@ -204,8 +204,8 @@ func (f *form) smaller(value []byte) []byte {
 	return f.write(nil, id, c)
 }
 
-// ownContent replaces the value of a prediction of a form, and the header that names it, by
-// those in JSON, without what is from its input.
+// ownContent converts the value of a prediction to JSON, adapts the header content-type, and
+// removes the fields of the input.
 func ownContent(r *ingest.Record) {
 	f := formOf(r)
 	if f == nil {

@@ -15,8 +15,9 @@ var (
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// timeBytes is the size of a time in that layout with years of nine digits, which Kafka's
-// times reach, and with nanoseconds, which AppendFormat writes before it cuts them off.
+// timeBytes is the memory needed to format a time with timeLayout: 5 bytes more than the
+// layout because Kafka's timestamps reach years of nine digits, and another 6 because
+// AppendFormat writes nanoseconds before it cuts them off.
 const timeBytes = len(timeLayout) + 5 + 6
 
 // headers returns the key and the headers of a prediction.

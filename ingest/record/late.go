@@ -11,16 +11,17 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Late is what joins a record with others.
+// Late says by what a record is joined with another one, if labels come in records of their
+// own.
 type Late struct {
 	Key  string
 	Time int64         // milliseconds since 1970
-	Only bool          // it is a label without features
+	Only bool          // the record has a label without features
 	Of   learner.Label // the label, if Only
 }
 
-// IsLabel reports whether a record has a label alone, which is to be joined with features
-// that came before.
+// IsLabel reports whether a record has only a label, to be joined with features that came in
+// another record.
 func IsLabel(d *decode.Decoder, topic string, r *ingest.Record) bool {
 	c := d.Late()
 	switch {
@@ -32,7 +33,7 @@ func IsLabel(d *decode.Decoder, topic string, r *ingest.Record) bool {
 	return readable(r) == nil && d.LabelAlone(r.Value)
 }
 
-// DecodeLabel decodes a record that has a label alone.
+// DecodeLabel decodes a record for which IsLabel is true.
 func DecodeLabel(d *decode.Decoder, r *ingest.Record) (l Late, err error) {
 	if err := readable(r); err != nil {
 		return l, err
@@ -46,8 +47,8 @@ func DecodeLabel(d *decode.Decoder, r *ingest.Record) (l Late, err error) {
 	return l, err
 }
 
-// Joined returns what joins a record with features, whose row has the given key, with its
-// label.
+// Joined returns by what a record with features is joined with its label. key is the key of
+// its row.
 func Joined(d *decode.Decoder, r *ingest.Record, key []byte) (Late, error) {
 	return joined(d.Late(), d.Late().Key, r, key)
 }
@@ -81,8 +82,8 @@ func joined(c *join.Config, source string, r *ingest.Record, key []byte) (l Late
 	return l, err
 }
 
-// TimeOf returns the time of a record with features or a label, and the smallest number for
-// one that has none.
+// TimeOf returns the time of a record with features or a label, or math.MinInt64 if it has
+// none.
 func TimeOf(c *join.Config, r *ingest.Record) int64 {
 	if c.Time == "" {
 		return timestamp(r)
@@ -99,15 +100,15 @@ func TimeOf(c *join.Config, r *ingest.Record) int64 {
 // has the same bound.
 const maxTime = 1e15
 
-// timestamp returns the timestamp of a record, which may be any number.
+// timestamp returns the timestamp of a record, limited to maxTime because it may be any number.
 func timestamp(r *ingest.Record) int64 { return max(-maxTime, min(maxTime, r.Time)) }
 
-// maxJoinKey bounds the keys that labels are joined by, in bytes, because a model holds many
-// of them.
+// maxJoinKey is the maximum length in bytes of a key by which labels are joined, because a
+// model holds many such keys.
 const maxJoinKey = 256
 
-// labelKey returns the key of a record with a label where no source is configured: the field
-// input.key, or the key of the record.
+// labelKey returns the key of a record with a label if the configuration names no source for
+// it: the field input.key if the record has it, otherwise the key of the record.
 func labelKey(d *decode.Decoder, r *ingest.Record) []byte {
 	if field := d.KeyField(); field != "" && d.Late().Of() == "" {
 		if key, err := decode.KeyAt(r.Value, field); err == nil {

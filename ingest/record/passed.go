@@ -10,30 +10,31 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// Passed is what a prediction has from its input. It does not influence what is learned,
-// and may change while a model exists.
+// Passed selects what a prediction takes over from its input record. It does not influence
+// what is learned, and may be changed for an existing model.
 type Passed struct {
-	Fields    []string // of a JSON record, as in decode.Extract; they are in the member input
-	TraceOnly bool     // of the headers only traceparent and tracestate; otherwise all
+	Fields    []string // of a JSON record, as in decode.Extract; written to the member input
+	TraceOnly bool     // pass only the headers traceparent and tracestate; otherwise all headers
 
-	Redact *Redaction // of what a process writes and displays of records; nil: nothing
+	Redact *Redaction // applies to everything that the process writes or displays of records; nil: removes nothing
 }
 
 const (
 	parent      = "traceparent" // https://www.w3.org/TR/trace-context/
 	traceState  = "tracestate"
-	parentBytes = 512 // the header has 55 bytes, and may have more in a later version; a truncated one would be invalid
+	parentBytes = 512 // a traceparent has 55 bytes, and may have more in a later version; truncated, it would be invalid
 
 	inputMember = `,"input":`
-	passedBytes = 16 << 10 // of fields, and of headers; a BATCH of 1,000 holds that many predictions in memory
-	passedShare = 8        // and of the limit of a record
+	passedBytes = 16 << 10 // maximum for fields, and for headers; a BATCH holds up to 1,000 predictions in memory
+	passedShare = 8        // they also take at most an eighth of the limit of a record
 )
 
-// room for what a prediction has from its input: fields, and headers.
+// passedRoom returns the maximum number of bytes for the fields that a prediction takes over
+// from its input, and for the headers.
 func (e *Encoder) passedRoom() int { return min(passedBytes, e.limit/passedShare) }
 
-// fields returns the member input of a prediction: null if it is too large, and nothing if
-// the record has none of the fields.
+// fields returns the member input of a prediction, beginning with its comma. The member is null
+// if it would be too large. fields returns nil if the record has none of the fields.
 func (e *Encoder) fields(r *ingest.Record) []byte {
 	if len(e.passes.Fields) == 0 || r == nil {
 		return nil
@@ -55,9 +56,9 @@ func (e *Encoder) fields(r *ingest.Record) []byte {
 	return b
 }
 
-// passHeaders appends the headers of an input to those of its prediction. Names that
-// predictions have themselves are left out. What does not fit is omitted entirely, since a
-// part of a value may mean something else, and a note says so.
+// passHeaders appends the headers of an input to those of its prediction, except for names
+// that predictions use themselves. A header that does not fit is omitted entirely, because
+// part of a value may mean something else. A further header then notes the omission.
 func (e *Encoder) passHeaders(to, all []ingest.Header) []ingest.Header {
 	var notes []ingest.Header
 	omitted, traced := false, false
@@ -66,7 +67,7 @@ func (e *Encoder) passHeaders(to, all []ingest.Header) []ingest.Header {
 		size := len(h.Key) + len(h.Value)
 		switch {
 		case h.Key == parent && traced:
-			continue // the first counts
+			continue // only the first one counts
 		case h.Key == parent && len(h.Value) > parentBytes:
 			traced = true
 			notes = append(notes, ingest.Header{Key: truncatedParent, Value: []byte(describe(h.Value))})
@@ -89,21 +90,21 @@ func (e *Encoder) passHeaders(to, all []ingest.Header) []ingest.Header {
 	return append(to, notes...)
 }
 
-// own reports whether predictions have headers of this name that are not from their input.
+// own reports whether predictions use headers of this name themselves.
 func own(name string) bool {
 	return strings.HasPrefix(name, "ce_") || strings.EqualFold(name, "content-type") || strings.HasPrefix(name, "accrete.")
 }
 
-// Own returns a prediction record in JSON and without what Passed adds from the input. The
-// records are equal for all forms and all values of Passed.
+// Own returns a prediction record converted to JSON, and without what Passed adds from the
+// input. The result is the same for all forms and all values of Passed.
 func Own(r ingest.Record) ingest.Record {
 	r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h ingest.Header) bool { return !own(h.Key) || h.Key == truncatedHeaders })
 	ownContent(&r)
 	return r
 }
 
-// withoutInput returns the value of a prediction without its member input, which is
-// followed by others.
+// withoutInput returns the value of a prediction without its member input, which is never the
+// last member.
 func withoutInput(v []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(v))
 	if _, err := d.Token(); err != nil {

@@ -10,16 +10,16 @@ import (
 )
 
 // Encoder writes the predictions of one model as Kafka records: values in JSON or
-// another Form, the input's key and time, and CloudEvents headers in binary mode. Its output
-// depends only on the model, the input record and the limit, so that all copies
-// of a prediction are byte-identical. It must not be used concurrently.
+// another Form, the input's key and time, and CloudEvents headers in binary mode. Its
+// output depends only on its options, the model, the input record and the limit, so that
+// all copies of a prediction are byte-identical. It must not be used concurrently.
 type Encoder struct {
 	source  ingest.Header
 	limit   int      // bytes of a record
 	classes [][]byte // names as JSON strings
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
-	id      struct { // what tail says
+	id      struct { // the model, as in tail
 		name, lineage, learnedTo string
 		step                     int64
 	}
@@ -30,10 +30,10 @@ type Encoder struct {
 
 	passes Passed
 
-	points []float64 // numbers that a row predicts
+	points []float64 // scratch: the predicted numbers of a row
 
 	class []string         // names as they are
-	rule  learner.Decision // the last one that needed them
+	rule  learner.Decision // last result of named, which refers to class
 
 	bytes   []byte // unused memory for the records to come
 	entries []ingest.Header
@@ -51,7 +51,8 @@ func (e *Encoder) Passing(p Passed) *Encoder {
 	return e
 }
 
-// After gives e the unused memory of the Encoder of the model before, which may be nil.
+// After gives e the unused memory of before, the Encoder of the previous model, which may be
+// nil.
 func (e *Encoder) After(before *Encoder) *Encoder {
 	if before != nil {
 		e.bytes, e.entries = before.bytes, before.entries
@@ -89,8 +90,9 @@ func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
 	return e
 }
 
-// OfScorer makes the predictions those of a scorer of the model, which have another source
-// than the learner's: both may predict the same record, and source and id are unique.
+// OfScorer marks the predictions as those of a scorer, and returns e. Learner and scorer may
+// both predict the same record, with the same ce_id. CloudEvents requires that ce_source and
+// ce_id together are unique, so the scorer has another ce_source.
 func (e *Encoder) OfScorer() *Encoder {
 	e.source.Value = append(slices.Clip(e.source.Value), "/scorer"...)
 	return e
@@ -102,35 +104,40 @@ type Example struct {
 	Partition int32
 	Record    *ingest.Record
 	Key       []byte // of the prediction
-	Sequence  int64  // of the BATCH that contains the record or, of a scorer, that its windows end with; 0: none
+	Sequence  int64  // of the BATCH with the record; for a scorer, of the last BATCH in its windows; 0: none
 	Label     learner.Label
-	LabelName string            // of a class
-	Loss      float64           // of the prediction
-	Decision  learner.Decision  // of the model, for a class
-	Intervals learner.Intervals // of the prediction, around numbers: see learner.Predictions.Uncertainty
-	Quantiles learner.Quantiles // which the numbers are, if there are several of each target
-	Mixture   string            // of the members that the prediction is of; "": there is none
+	LabelName string            // name of the class that is the label
+	Loss      float64           // of the prediction, if Graded
+	Decision  learner.Decision  // the model's rule for choosing a class
+	Intervals learner.Intervals // around the predicted numbers: see learner.Predictions.Uncertainty
+	Quantiles learner.Quantiles // set if the predicted numbers are several quantiles of each target
+	Mixture   string            // as in learner.Predictions; empty: none
 	Graded    bool              // there was a label and a prediction, so Loss is set
 }
 
-// Record returns the prediction for x. Row is the model's prediction for it: the
-// probability of each class, one number or several, several quantiles of each, the score of novelty and its
-// threshold, or nothing while the model has seen no label, or made no fit. If the probabilities of all classes do not fit, the record
-// contains those of the likeliest classes and the number of omitted ones.
+// Record returns the prediction for x as a record. row is the model's prediction:
+//
+//   - for a classification, the probability of each class,
+//   - for a regression, a number for each target, or several quantiles of it,
+//   - for novelty, the score and its threshold,
+//   - nothing while the model has seen no label or made no fit.
+//
+// If the probabilities of all classes do not fit, the record contains those of the
+// likeliest classes and the number of omitted classes.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
 	value := e.Value(x, task, row)
 	key, headers := e.headers(x)
 	return ingest.Record{Time: x.Record.Time, Key: key, Value: value, Headers: headers}
 }
 
-// Members returns the members of the JSON object of a prediction, without braces and
-// without those that describe the model. The record of x may be nil.
+// Members returns the members of the JSON object of a prediction, without the braces and
+// without the members that describe the model. x.Record may be nil.
 func (e *Encoder) Members(x Example, task learner.Task, row []float64) []byte {
 	b := e.Value(x, task, row)
 	return b[1 : len(b)-len(e.tail)]
 }
 
-// Value returns the value of the record for x, whose record may be nil.
+// Value returns the value of the prediction for x. x.Record may be nil.
 func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	variance := false
@@ -195,11 +202,12 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	return append(b, e.tail...)
 }
 
-// Class returns the class that a rule decides for.
+// Class returns the index of the class that a rule chooses.
 func (e *Encoder) Class(rule learner.Decision, row []float64) int { return e.named(rule).Class(row) }
 
-// Costs returns what a rule's class for a row of a class costs, and what the most probable
-// class would cost. ok reports whether there are costs by class.
+// Costs returns the cost of a prediction for a row whose true class is class: paid with the
+// class that the rule chooses, and probable with the most probable class. ok reports whether
+// the rule has costs by class.
 func (e *Encoder) Costs(rule learner.Decision, row []float64, class int) (paid, probable float64, ok bool) {
 	if !rule.Named() {
 		return 0, 0, false
@@ -208,7 +216,7 @@ func (e *Encoder) Costs(rule learner.Decision, row []float64, class int) (paid, 
 	return rule.Cost(class, rule.Class(row)), rule.Cost(class, learner.Best(row)), true
 }
 
-// named returns rule for the names of the classes.
+// named returns rule with its class names resolved to the classes of the model.
 func (e *Encoder) named(rule learner.Decision) learner.Decision {
 	if !rule.Named() {
 		return rule
@@ -221,7 +229,7 @@ func (e *Encoder) named(rule learner.Decision) learner.Decision {
 
 const (
 	numberBytes = 32       // a float64 in JSON takes up to 24 bytes, and its punctuation the rest
-	valueBytes  = 64 << 10 // a BATCH of 1,000 holds that many predictions in memory, so their size is bounded
+	valueBytes  = 64 << 10 // bounds the size of a value, because a BATCH holds up to 1,000 predictions in memory
 )
 
 const (

@@ -17,7 +17,7 @@ func readProtobuf(b []byte) (*Content, error) {
 	return c, c.check()
 }
 
-// readField reads a field of a prediction: a varint, a number or bytes, as its type is.
+// readField reads a field of a prediction up to the variance.
 func (c *Content) readField(f protoField) error {
 	var err error
 	switch f.number {
@@ -102,7 +102,8 @@ func (c *Content) readLater(f protoField) error {
 	return err
 }
 
-// protoField is a field of a message with the value of its type.
+// protoField is a field of a message. Of varint, double and bytes, the one that matches its
+// type is set.
 type protoField struct {
 	number protowire.Number
 	varint uint64
@@ -142,7 +143,7 @@ func protoFields(b []byte, read func(protoField) error) error {
 	return nil
 }
 
-// outcome reads what is predicted, or its label: a class, a number, or several numbers.
+// outcome reads a prediction or a label: a class, a number, or several numbers.
 func (f protoField) outcome(class, number protowire.Number, task *learner.Task, name *string, numbers *[]float64) (err error) {
 	switch f.number {
 	case class:

@@ -9,8 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// The headers of a record in quarantine, before those of the original, with the names
-// of Kafka Connect.
+// The headers of a record in quarantine, with the names that Kafka Connect uses. They come
+// before the headers of the original.
 const (
 	originTopic     = "__connect.errors.topic"
 	originPartition = "__connect.errors.partition"
@@ -23,8 +23,8 @@ var quarantineHeaders = []string{originTopic, originPartition, originOffset, err
 
 // Quarantined returns the copy of an invalid record for a quarantine topic that
 // accepts batches of up to limit bytes. The copy is the original record, truncated
-// if necessary, with Kafka Connect's headers for its origin and the error. Of its
-// contents it has what values and redact permit.
+// if necessary, with Kafka Connect's headers for its origin and the error. values and
+// redact determine how much of the original it contains.
 func Quarantined(topic string, partition int32, r *ingest.Record, why error, values Values, redact *Redaction, limit int) ingest.Record {
 	why = redact.Reason(values.Reason(why), r.Value)
 	bare, notes := values.of(*r)
@@ -51,8 +51,8 @@ type Rejected struct {
 
 	Original ingest.Record // without the headers of the quarantine; its offset is that in the quarantine topic
 
-	// Incomplete says why Original is not the whole record: what of it was truncated, or
-	// that it could not be read. Empty if it is the whole record.
+	// Incomplete says why Original is not the whole record: which parts were truncated, that
+	// fields were redacted, or that it could not be read. It is empty for the whole record.
 	Incomplete string
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/registry"
 )
 
-// noValue is the reason of a record whose value is null.
+// noValue is the reason for which a record with the value null is invalid.
 const noValue = "the record has no value"
 
 // Decode decodes a record. If the value has no key, the row has the key of the
@@ -58,9 +58,9 @@ func Unknown(d *decode.Decoder, r *ingest.Record) (id string, unknown bool) {
 	return d.Unknown(r.Value, schemaHeader(d, r))
 }
 
-// Learn has d know the schemas that it needs for the records, except for those that do not
-// exist, and returns them. It retries while the registry cannot be reached, and calls report
-// with each error.
+// Learn fetches the schemas that d needs for the records and does not have, adds them to d, and
+// returns them. Schemas that do not exist are left out. Learn retries while the registry cannot
+// be reached, and calls report with each error.
 func Learn(ctx context.Context, d *decode.Decoder, rs []ingest.Record, from Schemas, report func(error)) (learned []decode.Writer, err error) {
 	if from == nil || !d.Framed() {
 		return nil, nil
@@ -87,7 +87,7 @@ func Learn(ctx context.Context, d *decode.Decoder, rs []ingest.Record, from Sche
 	return learned, nil
 }
 
-// fetch asks for a schema until there is an answer.
+// fetch requests a schema until the registry responds.
 func fetch(ctx context.Context, id string, from Schemas, report func(error)) (w decode.Writer, err error) {
 	err = ingest.Retry(ctx, report, func() error {
 		var err error

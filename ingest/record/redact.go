@@ -12,22 +12,22 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Redaction removes fields from what is written and displayed of input records, or replaces
-// them by hashes: in the member input of predictions, and of invalid records in the
-// quarantine topic, the log and on the live page. It does not affect what is learned. A nil
-// Redaction changes nothing. It is safe for concurrent use.
+// Redaction removes fields from everything that is written or displayed of input records, or
+// replaces their values by hashes. It applies to the member input of predictions, and to invalid
+// records in the quarantine topic, in the log and on the live page. It does not affect what is
+// learned. A nil Redaction changes nothing. A Redaction is safe for concurrent use.
 type Redaction struct {
-	fields map[string]bool // by path: whether it is hashed, and otherwise removed
-	key    []byte          // of the hashes; nil: none
+	fields map[string]bool // by path: true to hash the value, false to remove the field
+	key    []byte          // of HMAC-SHA-256; empty: hashes are plain SHA-256
 }
 
 // ErrRedaction is the error for fields that NewRedaction does not understand.
 var ErrRedaction = errors.New("invalid redaction")
 
-// NewRedaction returns the Redaction of fields, which are members of a record or paths such
-// as customer.email, each with :hash behind it if it is to be hashed and optionally :remove
-// otherwise. Hashes are SHA-256, or HMAC-SHA-256 with key unless that is empty. Without
-// fields it is nil.
+// NewRedaction returns the Redaction of fields. A field is a member of a record or a path such
+// as customer.email. The suffix :hash means that its value is replaced by a hash; without a
+// suffix, or with :remove, the field is removed. Hashes are SHA-256 or, if key is not empty,
+// HMAC-SHA-256 with that key. Without fields, NewRedaction returns nil.
 func NewRedaction(fields []string, key []byte) (*Redaction, error) {
 	if len(fields) == 0 {
 		return nil, nil
@@ -52,9 +52,9 @@ func NewRedaction(fields []string, key []byte) (*Redaction, error) {
 	return r, nil
 }
 
-// Value returns a JSON object without the fields, and reports whether it was one, so that
-// they could be found. Fields are also found in the members features, data and input. In
-// lists they are removed from each object. The rest stays as it is spelled.
+// Value returns v with the fields removed or hashed. ok is false if v is not a JSON object, so
+// that the fields cannot be found. Fields are also found in the members features, data and
+// input, and in each object of a list. Everything else keeps its spelling.
 func (r *Redaction) Value(v []byte) (out []byte, ok bool) {
 	if r == nil {
 		return v, true
@@ -71,9 +71,9 @@ func (r *Redaction) Value(v []byte) (out []byte, ok bool) {
 	return v, true
 }
 
-// Reason returns what may be said of why a record with the value v is invalid: all of it, if
-// the fields can be found in v and the reason names none of them, because a reason may quote
-// the value of the field that it names.
+// Reason returns the part of err that may be shown, where err is the reason for which a record
+// with the value v is invalid. That is all of err if the fields can be found in v and err names
+// none of them. Otherwise err may quote the value of such a field, and is cut by bare.
 func (r *Redaction) Reason(err error, v []byte) error {
 	if r == nil {
 		return err
@@ -92,7 +92,8 @@ func (r *Redaction) Reason(err error, v []byte) error {
 	return bare(err, "output.redact")
 }
 
-// quotedPart returns the beginning of a name as reasons quote it, which may shorten it.
+// quotedPart returns the beginning of a name in the way reasons quote it. They may shorten a
+// long name.
 func quotedPart(name string) string {
 	const most = 32 // bytes
 	if len(name) > most {
@@ -102,17 +103,18 @@ func quotedPart(name string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Sample returns what may be shown of a value: nothing if the fields cannot be found in it.
+// Sample returns what may be shown of a value: nil if the fields cannot be found in it.
 func (r *Redaction) Sample(v []byte) []byte {
 	out, _ := r.Value(v)
 	return out
 }
 
-// redactedValue is the header of an invalid record without fields that it had.
+// redactedValue is the header of an invalid record from whose value fields were removed or
+// hashed.
 const redactedValue = "accrete.redacted"
 
-// of returns the record without the fields, and headers that say so. Without them it has
-// no value but a description of it.
+// of returns the record with its fields removed or hashed, and headers that say so. If the
+// fields cannot be found in the value, the record has no value, and a header describes it.
 func (r *Redaction) of(in ingest.Record) (out ingest.Record, notes []ingest.Header) {
 	if r == nil || len(in.Value) == 0 {
 		return in, nil
@@ -131,7 +133,8 @@ func (r *Redaction) of(in ingest.Record) (out ingest.Record, notes []ingest.Head
 	return out, []ingest.Header{{Key: redactedValue, Value: []byte("value")}}
 }
 
-// Prediction returns the value of a prediction without the fields of its member input.
+// Prediction returns the value of a prediction with the fields in its member input removed or
+// hashed.
 func (r *Redaction) Prediction(v []byte) []byte {
 	if r == nil || !json.Valid(v) {
 		return v

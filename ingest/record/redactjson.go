@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// mentioned reports whether v may have one of the fields. A name can be spelled with escapes.
+// mentioned reports whether v may have one of the fields. It returns true for any v with a
+// backslash, because a name can be spelled with escapes.
 func (r *Redaction) mentioned(v []byte) bool {
 	if bytes.IndexByte(v, '\\') >= 0 {
 		return true
@@ -24,14 +25,14 @@ func (r *Redaction) mentioned(v []byte) bool {
 	return false
 }
 
-// envelopes are members whose fields are named like those of the record. The first and the
-// second below another are one: data.features.
+// envelopes are members that can contain the fields of a record. One envelope can be inside
+// another, as in data.features, up to mostEnvelopes.
 var envelopes = []string{"input.", "data.", "features."}
 
 const mostEnvelopes = 2
 
-// at returns what happens to the field at path, and whether there may be fields below it, in
-// a record with at most in envelopes around each other.
+// at reports whether the field at path is redacted, whether it is hashed, and whether there may
+// be redacted fields below it. The path may begin with up to in envelopes.
 func (r *Redaction) at(path string, in int) (redacted, hashed, below bool) {
 	redacted, hashed, below = r.field(path)
 	for _, e := range envelopes {
@@ -49,8 +50,8 @@ func (r *Redaction) at(path string, in int) (redacted, hashed, below bool) {
 	return redacted, hashed, below
 }
 
-// field is at without envelopes. What is below a field is part of it, because the name of a
-// member can be a path itself; the outermost field counts.
+// field is at without envelopes. Everything below a redacted field is part of it. The name of a
+// member can itself be a path, so several fields may match; the outermost one counts.
 func (r *Redaction) field(path string) (redacted, hashed, below bool) {
 	outermost := len(path) + 1
 	for f, hash := range r.fields {
@@ -64,8 +65,8 @@ func (r *Redaction) field(path string) (redacted, hashed, below bool) {
 	return redacted, hashed, below
 }
 
-// object appends the object v without the fields in it, and reports whether it had any. Its
-// members have this path before their names.
+// object appends the object v with its fields removed or hashed, and reports whether it had any.
+// path is the prefix of the paths of its members.
 func (r *Redaction) object(to, v []byte, path string) (out []byte, changed bool) {
 	d := json.NewDecoder(bytes.NewReader(v))
 	d.UseNumber()
@@ -79,7 +80,7 @@ func (r *Redaction) object(to, v []byte, path string) (out []byte, changed bool)
 		until := d.InputOffset()
 		var value json.RawMessage
 		if err != nil || !isName || d.Decode(&value) != nil {
-			break // not in valid JSON
+			break // cannot happen with valid JSON
 		}
 		redacted, hashed, below := r.at(path+s, mostEnvelopes)
 		changed = changed || redacted
@@ -104,9 +105,9 @@ func (r *Redaction) object(to, v []byte, path string) (out []byte, changed bool)
 	return append(to, '}'), changed
 }
 
-// within appends a value that may have fields below it, and reports whether it had any. A list
-// of lists, in which no path leads further, is null. A string may be an object or a list
-// itself, as in predictions that are not JSON.
+// within appends a value that may have redacted fields below it, and reports whether it had any.
+// A list inside a list becomes null, because no path leads into it. A string may itself contain
+// an object or a list as JSON, as in predictions whose form is not JSON.
 func (r *Redaction) within(to []byte, value json.RawMessage, path string) (out []byte, changed bool) {
 	switch value[0] {
 	case '{':
@@ -149,8 +150,8 @@ func (r *Redaction) list(to []byte, value json.RawMessage, path string) (out []b
 	return append(to, ']'), changed
 }
 
-// hashed appends the hash of a value: of the text of a string, and of any other value as it
-// is spelled.
+// hashed appends the hash of a value: of the text for a string, and of the JSON as it is spelled
+// for any other value.
 func (r *Redaction) hashed(to []byte, value json.RawMessage) []byte {
 	text := []byte(value)
 	var s string

@@ -50,5 +50,5 @@ func OutputTopic(ctx context.Context, c *ingest.Client, name string) (ingest.Top
 	return t, err
 }
 
-// ErrOutput: an cannot use the output topic as it is.
+// ErrOutput is the error for an output topic that cannot be used as it is.
 var ErrOutput = errors.New("cannot use the output topic")

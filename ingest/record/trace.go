@@ -2,7 +2,7 @@ package record
 
 import "github.com/accrete-ml/accrete/ingest"
 
-// Trace is where a record comes from, by its headers traceparent and tracestate (W3C Trace
+// Trace is the origin of a record, from its headers traceparent and tracestate (W3C Trace
 // Context).
 type Trace struct {
 	Topic         string
@@ -10,10 +10,10 @@ type Trace struct {
 	Parent, State string
 }
 
-// MostTraces bounds the traces that are reported of a batch.
+// MostTraces is the maximum number of traces that are reported for a batch.
 const MostTraces = 128
 
-// AddTrace appends the trace of a record, if it has one and there are not too many.
+// AddTrace appends the trace of a record, if it has one and to has fewer than MostTraces.
 func AddTrace(to []Trace, topic string, r *ingest.Record) []Trace {
 	t := Trace{Topic: topic, Offset: r.Offset}
 	for _, h := range r.Headers {

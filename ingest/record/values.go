@@ -9,18 +9,19 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// Values is how much of an invalid record is written to the quarantine topic, the log
-// and the live page: ValuesFull, ValuesHash or ValuesNone. The zero value is ValuesFull.
+// Values determines how much of an invalid record is written to the quarantine topic, the
+// log and the live page: ValuesFull, ValuesHash or ValuesNone. The zero value is ValuesFull.
 type Values string
 
 const (
 	ValuesFull Values = "full" // key, value, headers and the whole reason
 	ValuesHash Values = "hash" // length and SHA-256 of key, value and headers
-	ValuesNone Values = "none" // their length
+	ValuesNone Values = "none" // only the length of key and value and the number of headers
 )
 
-// Reason returns what may be said of why a record is invalid: all of it, or only what
-// was being read, because the rest may quote the record.
+// Reason returns the part of err, the reason for which a record is invalid, that may be
+// shown: all of it with ValuesFull, otherwise only what was being read, because the rest
+// may quote the record.
 func (v Values) Reason(err error) error {
 	if cmp.Or(v, ValuesFull) == ValuesFull {
 		return err
@@ -28,7 +29,8 @@ func (v Values) Reason(err error) error {
 	return bare(err, fmt.Sprintf("quarantine.values is %s", v))
 }
 
-// bare returns what was being read when err occurred, and which option withholds the rest.
+// bare reduces err to what was being read when it occurred, and names the option that
+// withholds the rest.
 func bare(err error, option string) error {
 	var bad *decode.Error
 	var short withoutValues
@@ -46,7 +48,8 @@ type withoutValues string
 
 func (w withoutValues) Error() string { return string(w) }
 
-// of returns the record without what may not be shown, and headers that describe it.
+// of returns the record without its key, value and headers, unless they may be shown, and
+// headers that describe what is missing.
 func (v Values) of(r ingest.Record) (bare ingest.Record, notes []ingest.Header) {
 	if cmp.Or(v, ValuesFull) == ValuesFull {
 		return r, nil
