@@ -16,49 +16,50 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// ErrNoVersion is the error for a version that the model log does not hold, or that is
-// no version.
+// ErrNoVersion is the error for a version that is not in the model log, or that is not a
+// valid version.
 var ErrNoVersion = errors.New("unknown version")
 
-// Champion is the version that is served now.
+// Champion names the version that is currently served.
 const Champion = "champion"
 
-// loadedAtOnce is the number of models of the past that are kept in memory.
+// loadedAtOnce is the number of past models that are kept in memory.
 const loadedAtOnce = 4
 
-// Archive loads the models of the snapshots that a model log still holds, newest first
-// along the chain of their MANIFESTs. It is safe for concurrent use.
+// Archive loads past models from the snapshots that a model log still holds. It finds the
+// snapshots by following their MANIFESTs from the newest to older ones. It is safe for
+// concurrent use.
 type Archive struct {
 	log    kafkalog.Reader
 	newest func() int64 // offset of the newest MANIFEST; -1: there is none
 
-	enrich func(*Served) bool // has a model use the rows of its tables, if they are there; nil: no model predicts
+	enrich func(*Served) bool // gives a model the rows of its tables, and reports whether they are available; nil: models are not used to predict
 
-	reading chan struct{} // held by the one that reads the log
+	reading chan struct{} // held while the log is being read
 
 	mu     sync.Mutex
-	seen   int64     // newest as of the last update
+	seen   int64     // newest() at the last update
 	past   []past    // newest first
 	whole  bool      // past reaches back to the beginning of the log
-	loaded []*Served // last used first
+	loaded []*Served // most recently used first
 }
 
-// past is a snapshot in the log.
+// past is an older snapshot in the log.
 type past struct {
-	offset, previous int64 // of its MANIFEST and of the one before it
+	offset, previous int64 // offsets of its MANIFEST and of the previous one
 	step             int64
 	at               time.Time // when the MANIFEST was written
 }
 
-// NewArchive returns the models of a log. newest returns the offset of its newest MANIFEST, or
-// -1 if there is none.
+// NewArchive returns the Archive of a model log. newest returns the offset of the newest
+// MANIFEST in the log, or -1 if there is none.
 func NewArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest func() int64) *Archive {
 	return &Archive{log: kafkalog.Reader{Client: c, Topic: topic, Key: key, Again: true}, newest: newest, reading: make(chan struct{}, 1)}
 }
 
-// Version returns the model of the snapshot of a step, or of the newest snapshot that
-// was written before an RFC 3339 time. It is loaded unless it is in memory. The error
-// is ErrNoVersion if there is none.
+// Version returns the model of a version. A version is a step, or an RFC 3339 time, which
+// stands for the newest snapshot written until then. The model is loaded unless it is in
+// memory. The error is ErrNoVersion if there is no such snapshot.
 func (a *Archive) Version(ctx context.Context, version string) (*Served, error) {
 	step, err := strconv.ParseInt(version, 10, 64)
 	if err == nil {
@@ -79,7 +80,7 @@ func (a *Archive) Version(ctx context.Context, version string) (*Served, error) 
 	return a.find(ctx, func(p past) bool { return !p.at.After(at) }, nil)
 }
 
-// Ref names the snapshot that a version is of.
+// Ref returns a reference to the snapshot of a version.
 func (a *Archive) Ref(ctx context.Context, version string) (modellog.Ref, error) {
 	s, err := a.Version(ctx, version)
 	if err != nil {
@@ -115,8 +116,8 @@ func (a *Archive) Steps(ctx context.Context, n int) (steps []int64, err error) {
 	return steps, nil
 }
 
-// inMemory returns a model that is loaded, if no snapshot has been written or rolled back
-// since the log was read; otherwise nil.
+// inMemory returns the loaded model for which is returns true. It returns nil if there is
+// none, or if a snapshot has been written or rolled back since the log was last read.
 func (a *Archive) inMemory(is func(*Served) bool) *Served {
 	newest := a.newest()
 	a.mu.Lock()
@@ -130,7 +131,7 @@ func (a *Archive) inMemory(is func(*Served) bool) *Served {
 	return m
 }
 
-// find loads the newest snapshot that is accepted, unless check returns an error for it.
+// find loads the newest snapshot that accept accepts, unless check returns an error for it.
 func (a *Archive) find(ctx context.Context, accept func(past) bool, check func(past) error) (*Served, error) {
 	p, err := a.walk(ctx, accept)
 	if err == nil && check != nil {
@@ -142,7 +143,7 @@ func (a *Archive) find(ctx context.Context, accept func(past) bool, check func(p
 	return a.At(ctx, p.offset)
 }
 
-// lock waits until nobody else reads the log.
+// lock waits until no other goroutine reads the log.
 func (a *Archive) lock(ctx context.Context) error {
 	select {
 	case a.reading <- struct{}{}:
@@ -177,7 +178,7 @@ func (a *Archive) load(ctx context.Context, offset int64) (*Served, error) {
 		return nil, err
 	}
 	defer a.unlock()
-	if m := a.inMemory(func(m *Served) bool { return m.offset == offset }); m != nil { // by another request
+	if m := a.inMemory(func(m *Served) bool { return m.offset == offset }); m != nil { // another request has loaded it
 		return m, nil
 	}
 	s, err := a.assemble(ctx, offset)

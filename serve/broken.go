@@ -11,14 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// broken is the state that a follower keeps about a log that is no longer the
-// same, whole and monotone.
+// broken is what a follower remembers about a log that has turned out to be damaged,
+// truncated or replaced.
 type broken struct {
 	err   error
 	id    [16]byte // of the topic
 	seq   int64    // last sequence number read before
 	chain snapshot.Hash
-	end   int64 // of the log when it was last found broken
+	end   int64 // end offset of the log when it was last found broken
 }
 
 // breaks records the last known state of the log if err is kafkalog.ErrLog. It
@@ -44,9 +44,9 @@ func (f *Follower) whole() {
 	f.broken = nil
 }
 
-// mended returns an error unless the log again contains what was read before it
-// broke, or a record that rolls it back. Another topic under the same name is
-// another log, which was created on purpose.
+// mended returns an error unless the log again contains the records that were read
+// before it broke, or a record that rolls them back. A new topic under the same name
+// is accepted as another log, created on purpose.
 func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	if b.seq == 0 || log.ID() != b.id {
 		return nil
@@ -73,7 +73,7 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	return nil
 }
 
-// settles reports whether r proves that the log continues from what was read.
+// settles reports whether r proves that the log continues the records that were read.
 func (b *broken) settles(r modellog.Record) bool {
 	switch r := r.(type) {
 	case *modellog.Batch:

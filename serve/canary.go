@@ -12,13 +12,13 @@ import (
 type Canary struct {
 	Model  string  // its name
 	Log    string  // topic of its model log
-	Share  float64 // of the keys, from 0 to 1
-	Shadow string  // topic of its predictions, which are made besides; empty: they take the place of those of the model
+	Share  float64 // share of the keys, from 0 to 1
+	Shadow string  // topic for its predictions, made in addition to those of the model; empty: they replace those of the model
 }
 
-// Chooses reports whether the canary predicts for a key, or, for a record without one, for its
-// value: always the same for a key and a model, and for all keys of a share also with a
-// larger one.
+// Chooses reports whether the canary predicts for a key, or for a value if the record has no
+// key. The answer for a key depends only on the name of the model and on Share. A larger Share
+// includes all keys of a smaller one.
 func (c *Canary) Chooses(key, value []byte) bool {
 	if len(key) == 0 {
 		key = value
@@ -30,11 +30,12 @@ func (c *Canary) Chooses(key, value []byte) bool {
 	return float64(d.Sum64()>>11) < c.Share*math.Exp2(53)
 }
 
-// CanaryModel returns the model of the canary; nil while there is none.
+// CanaryModel returns the current model of the canary, or nil while there is none.
 func (s *Scorer) CanaryModel() *Served { return s.canary.Load() }
 
-// followCanary switches to each new snapshot of the canary, until ctx is done. While its log cannot
-// be read, the last one stays in use; if there is none, the model predicts for all keys.
+// followCanary switches to each new snapshot of the canary, until ctx is done. While the log of
+// the canary cannot be read, its last snapshot stays in use. Without one, the model predicts for
+// all keys.
 func (s *Scorer) followCanary(ctx context.Context) {
 	c := s.config
 	f := NewFollower(c.Client, c.Canary.Log, c.VerifyKey, func(id string, err error) { c.Report(CanaryFailed{err}) })

@@ -9,8 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// walk returns the newest snapshot that is accepted, reading as much of the chain as it
-// does not know.
+// walk returns the newest snapshot that accept accepts. It reads the chain of MANIFESTs as
+// far back as necessary.
 func (a *Archive) walk(ctx context.Context, accept func(past) bool) (past, error) {
 	if err := a.lock(ctx); err != nil {
 		return past{}, err
@@ -36,7 +36,8 @@ func (a *Archive) walk(ctx context.Context, accept func(past) bool) (past, error
 	}
 }
 
-// update drops the snapshots that were rolled back, and adds those written since.
+// update removes the snapshots that were rolled back, and adds those written since the last
+// update.
 func (a *Archive) update(ctx context.Context) error {
 	newest := a.newest()
 	known := slices.DeleteFunc(slices.Clone(a.past), func(p past) bool { return p.offset > newest })
@@ -49,7 +50,7 @@ func (a *Archive) update(ctx context.Context) error {
 		}
 		added, at = append(added, p), p.previous
 	}
-	known = slices.DeleteFunc(known, func(p past) bool { return p.offset > at }) // not part of the chain any more
+	known = slices.DeleteFunc(known, func(p past) bool { return p.offset > at }) // no longer part of the chain
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.past, a.seen = append(added, known...), newest
@@ -62,7 +63,7 @@ func (a *Archive) update(ctx context.Context) error {
 	return nil
 }
 
-// extend adds the snapshot before the oldest one known.
+// extend adds the snapshot before the oldest known one.
 func (a *Archive) extend(ctx context.Context) error {
 	at := a.newest()
 	if n := len(a.past); n > 0 {
@@ -78,7 +79,7 @@ func (a *Archive) extend(ctx context.Context) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.whole = at < 0 || err != nil; !a.whole { // the older ones were deleted
+	if a.whole = at < 0 || err != nil; !a.whole { // whole: older snapshots never existed or were deleted
 		a.past = append(a.past, p)
 	}
 	return nil

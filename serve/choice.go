@@ -7,9 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// wanted returns the snapshot to serve, and reports whether it is another than the one
-// served last: the one that the log names or, if that is damaged, the newest one before it
-// that has passed the gate.
+// wanted returns the snapshot to serve, and reports whether it differs from the one served
+// last. The snapshot to serve is the one that the log names. If that one is damaged, it is
+// the newest earlier one that has passed the gate.
 func (f *Follower) wanted() (at modellog.Ref, other bool) {
 	all := f.log.Fold.Snapshots()
 	if len(all) > 0 {
@@ -31,8 +31,8 @@ func (f *Follower) wanted() (at modellog.Ref, other bool) {
 	return at, false
 }
 
-// tell passes on how the snapshot served is chosen, and the newest verdict of the gate, if
-// they have changed.
+// tell calls Chosen if the choice of the snapshot to serve has changed, and Judged if the
+// newest snapshot has a new verdict of the gate.
 func (f *Follower) tell(c modellog.Choice, all []modellog.Stored) {
 	if was := f.choice.Load(); was == nil || *was != c {
 		f.choice.Store(&c)
@@ -48,8 +48,7 @@ func (f *Follower) tell(c modellog.Choice, all []modellog.Stored) {
 	}
 }
 
-// Choice returns how the snapshot that is served is chosen. It can be used while Next is
-// called.
+// Choice returns how the snapshot to serve is chosen. It may be called concurrently with Next.
 func (f *Follower) Choice() modellog.Choice {
 	if c := f.choice.Load(); c != nil {
 		return *c
@@ -65,8 +64,8 @@ func (f *Follower) load(ctx context.Context, at modellog.Ref) (*Served, error) {
 	return servedAt(f.model, m, s, at.Offset)
 }
 
-// servedAt returns the model of a snapshot that the MANIFEST at an offset completes. before is
-// another model, or nil: see Served.Next.
+// servedAt returns the model of the snapshot s, whose MANIFEST is m at the given offset. If
+// before is not nil, parts that both models have in common are taken from it: see Served.Next.
 func servedAt(before *Served, m *modellog.Manifest, s *snapshot.Snapshot, offset int64) (served *Served, err error) {
 	if before == nil {
 		served, err = NewServed(s)

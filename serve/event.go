@@ -11,8 +11,8 @@ import (
 )
 
 // Event is one of the events of a Scorer: Retrying, Unpublished, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Chosen, Judged, TableRejected, Enriched, WithoutRow, CanarySwitched, CanaryFailed, CanaryScored, Broken,
-// Repaired, Gap, Truncated or Scored.
+// Switched, Damaged, Chosen, Judged, TableRejected, Enriched, WithoutRow, CanarySwitched,
+// CanaryFailed, CanaryScored, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
@@ -26,16 +26,16 @@ type (
 	// Waiting reports that there is no model yet, so that nothing is scored.
 	Waiting struct{}
 
-	// Shared reports the assignment of partitions: those in Mine are scored here
-	// from now on, and the rest by other scorers of the group. Of is the number of
+	// Shared reports the assignment of partitions. This scorer scores those in Mine
+	// from now on, and other scorers of the group score the rest. Of is the number of
 	// all partitions.
 	Shared struct {
 		Mine ingest.Share
 		Of   int
 	}
 
-	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty, and of
-	// a scorer without topics each time that it has read the model log.
+	// Heartbeat reports a successful heartbeat, also if this scorer has no partitions. A
+	// scorer without topics sends it each time that it has read the model log.
 	Heartbeat struct{}
 
 	// Switched reports that another model scores from now on.
@@ -48,28 +48,30 @@ type (
 		Err error
 	}
 
-	// Chosen reports that the model log names another snapshot to serve, or another reason
-	// to serve it.
+	// Chosen reports that the model log names another snapshot to serve, or the same one for
+	// another reason.
 	Chosen struct{ Choice modellog.Choice }
 
-	// Judged reports the verdict of the gate about the newest snapshot, of a step.
+	// Judged reports the verdict of the gate on the newest snapshot, which is of Step.
 	Judged struct {
 		Step int64
 		Gate modellog.Gate
 	}
 
-	// TableRejected reports records of the topic of a table (input.tables) that are no rows.
+	// TableRejected reports records in the topic of a table (input.tables) that are not valid
+	// rows.
 	TableRejected struct{ enrich.Rejected }
 
-	// Enriched reports how the tables are after changes, with the number of offsets of each
-	// that are not applied yet.
+	// Enriched reports the state of the tables after changes. Lags has the number of offsets
+	// of each table that are not applied yet.
 	Enriched struct {
-		Of     *enrich.Rows // which tells tables of one name apart: those of the model and of a canary
+		Of     *enrich.Rows // distinguishes tables of the model from those of a canary with the same name
 		Tables []table.Status
 		Lags   []int64
 	}
 
-	// WithoutRow reports records that have no row in each of the tables of Enriched.
+	// WithoutRow reports, for each table by name, the number of records that have no row in
+	// it.
 	WithoutRow struct {
 		Tables  []string
 		Records []int64
@@ -78,16 +80,16 @@ type (
 	// CanarySwitched reports that another snapshot of the canary predicts from now on.
 	CanarySwitched struct{ To *Served }
 
-	// CanaryFailed reports that the newest snapshot of the canary cannot be read. The one
-	// before stays in use or, if there is none, the model predicts for all keys.
+	// CanaryFailed reports that the newest snapshot of the canary cannot be used. The previous
+	// one stays in use. Without one, the model predicts for all keys.
 	CanaryFailed struct{ Err error }
 
-	// CanaryScored reports the records of some keys that the canary has predicted, and those
-	// that it refused, so that only the model could predict them.
+	// CanaryScored reports the number of records that the canary has predicted, and of those
+	// among its keys that it could not decode, so that they are left to the model.
 	CanaryScored struct{ Scored, Refused int }
 
-	// Broken reports that the model log is no longer the same, whole and monotone.
-	// The current model stays in use until it is.
+	// Broken reports that the model log is damaged, truncated or replaced. The current
+	// model stays in use until the log is repaired.
 	Broken struct{ Err error }
 
 	// Repaired reports that a broken model log is valid again.
@@ -101,16 +103,16 @@ type (
 		From, To  int64
 	}
 
-	// Truncated reports that the partition has lost the records from End on, which
-	// had been read up to Next. Records written in their place are scored.
+	// Truncated reports that the partition has lost records that had been read, from End
+	// to Next-1. Records written in their place are scored.
 	Truncated struct {
 		Topic     string
 		Partition int
 		Next, End int64
 	}
 
-	// Scored reports that the scores for some records of a partition are written,
-	// or that there were none to score.
+	// Scored reports that the scores for some records of a partition are written, or
+	// that there were no records to score.
 	Scored struct {
 		Topic               string
 		Partition           int
@@ -118,7 +120,7 @@ type (
 		Next, End           int64 // End is the high watermark
 		Stable              int64 // last stable offset: less than End while a transaction is open
 
-		Traces []record.Trace // of the first records that have one; nil without Config.Traced
+		Traces []record.Trace // of the first records that have a trace; nil without Config.Traced
 		Took   time.Duration  // from decoding to the acknowledgement of the scores
 	}
 )

@@ -2,8 +2,8 @@ package serve
 
 import "github.com/accrete-ml/accrete/learner"
 
-// Explain explains the predictions for all rows of b: see learner.Model.Explain. It is
-// safe for concurrent use.
+// Explain returns explanations of the predictions for all rows of b: see
+// learner.Model.Explain. It is safe for concurrent use.
 func (s *Served) Explain(b *learner.Batch) ([]learner.Explanation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,22 +14,21 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Follower reads a model log as it grows and loads the newest snapshot in it.
-// It fetches only the serving part. It must not be used concurrently.
+// Follower reads a model log as it grows and loads the snapshot to serve. It fetches
+// only the serving part of snapshots. It must not be used concurrently.
 type Follower struct {
 	// Repaired, if not nil, is called when a broken log is valid again.
 	Repaired func()
 
-	// Chosen, if not nil, is called when the log names another snapshot to serve, or
-	// another reason to serve it.
+	// Chosen, if not nil, is called when the log names another snapshot to serve, or the
+	// same one for another reason.
 	Chosen func(modellog.Choice)
 
-	// Judged, if not nil, is called with the verdict of the gate about a new snapshot of a
-	// step.
+	// Judged, if not nil, is called with the step of a new snapshot and the verdict of the
+	// gate on it.
 	Judged func(step int64, g modellog.Gate)
 
-	// Polled, if not nil, is called each time that the log was read, which is about twice a
-	// second.
+	// Polled, if not nil, is called each time the log has been read, about twice a second.
 	Polled func()
 
 	config  kafkalog.Config
@@ -44,8 +43,8 @@ type Follower struct {
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	broken  *broken        // nil: the log is whole
 	newest  atomic.Int64   // offset of the newest MANIFEST; -1: none
-	judged  int64          // offset of the last MANIFEST whose verdict was passed on
-	gone    int64          // offset of a MANIFEST that was found deleted
+	judged  int64          // offset of the last MANIFEST for which Judged was called
+	gone    int64          // offset of a MANIFEST whose snapshot was found deleted
 	choice  atomic.Pointer[modellog.Choice]
 	reader  kafkalog.Reader
 }
@@ -63,15 +62,15 @@ func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged 
 	return f
 }
 
-// Archive returns the models of the past. It can be used while Next is called, and knows
+// Archive returns the Archive of the log. It may be used concurrently with Next, and knows
 // the snapshots that Next has seen.
 func (f *Follower) Archive() *Archive {
 	return NewArchive(f.config.Client, f.config.Topic, f.key, f.newest.Load)
 }
 
-// Next waits for a snapshot newer than the last one that it returned, and loads
-// it. It can be called again after an error for which ingest.Temporary returns
-// true, and after kafkalog.ErrLog to check whether the log is whole again.
+// Next waits until the snapshot to serve is another one than Next last returned, and
+// loads it. Next can be called again after an error for which ingest.Temporary returns
+// true, and after kafkalog.ErrLog to check whether the log is valid again.
 func (f *Follower) Next(ctx context.Context) (*Served, error) {
 	for {
 		if f.log == nil {
@@ -107,7 +106,7 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		default:
 			f.bad[at.Offset] = true
 			f.damaged(at.Snapshot.String(), err)
-			if _, older := f.wanted(); !older && f.last < 0 { // an older one may lie further back
+			if _, older := f.wanted(); !older && f.last < 0 { // there may be an older one further back in the log
 				f.log = nil
 			}
 		}
@@ -156,7 +155,7 @@ func (f *Follower) open(ctx context.Context) error {
 	return err
 }
 
-// poll folds the next records of the log, for which it waits briefly.
+// poll waits briefly for the next records of the log, and applies them.
 func (f *Follower) poll(ctx context.Context) (err error) {
 	if time.Since(f.checked) > checkEvery {
 		if err = f.log.Check(ctx, nil); err == nil {

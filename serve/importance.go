@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// ErrTooWide is the error for a model whose importances would take too long.
+// ErrTooWide is the error for a model with so many columns that computing their importance
+// would take too long.
 var ErrTooWide = errors.New("the model has too many columns")
 
-// mostColumns bounds the time of Served.Importance: about a second of a core.
+// mostColumns limits the time that Served.Importance takes to about one second of CPU time.
 const mostColumns = 4096
 
 // Importance returns how much each column matters for the scores: see
 // learner.Model.Importance. The error is learner.ErrUnexplained for a model that has made no
-// fit yet, and ErrTooWide for one with several thousand columns.
+// fit yet, and ErrTooWide for a model with more than mostColumns columns.
 func (s *Served) Importance() ([]float64, error) {
 	if d := s.model.Dim(); d > mostColumns {
 		return nil, fmt.Errorf("%w, %d, for a page: use accrete inspect --importance", ErrTooWide, d)

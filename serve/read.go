@@ -28,12 +28,13 @@ func (s *Scorer) reader(p *part) *reader {
 // read and not scored yet. A batch that is larger than the budget is read alone.
 const readBytes = 32 << 20
 
-// truncationPersists is how long a partition must end before a record that was
-// read until it counts as truncated, if its leader cannot tell.
+// truncationPersists matters if the leader of a partition cannot tell whether it was
+// truncated. The partition then counts as truncated once it has ended before a record
+// that was already read for this long.
 const truncationPersists = 5 * time.Second
 
-// poll reads the next records of the part. Records that were deleted before they
-// were read are reported and skipped. A truncation is reported too, and poll
+// poll reads the next records of the partition. Records that were deleted before they
+// were read are reported and skipped. A truncation is reported as well, and poll
 // continues with the records written in place of the truncated ones.
 func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 	p := r.part

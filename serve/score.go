@@ -25,27 +25,26 @@ type Config struct {
 	Topics     []string      // input topics
 	Output     string        // topic of the scores
 	Quarantine string        // topic of invalid records
-	Values     record.Values // what it gets of them
+	Values     record.Values // how much of invalid records it gets
 	Group      string        // consumer group that stores positions and shares the partitions between its members
 
-	Passed record.Passed // what predictions have from their inputs
-	Traced bool          // report where records come from
-	Form   record.Form   // of predictions
+	Passed record.Passed // what predictions take over from their inputs
+	Traced bool          // report the traces of records
+	Form   record.Form   // encoding of predictions
 
 	Canary Canary // predicts for some keys; none without a name
 
-	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
+	Schemas record.Schemas // looks up schemas that records name; nil: only those that the model has seen are known
 
-	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
+	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: signatures are not required
 
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }
 
-// Scorer writes predictions for the records of its topics, made with the newest
-// snapshot of a model. Scorers of one group share the partitions. Each score is
-// written at least once; duplicates carry the same ce_id and may name different
-// models.
+// Scorer writes predictions for the records of its topics, made with the snapshot that
+// the model log names. Scorers of one group share the partitions. Each score is written
+// at least once; duplicates carry the same ce_id and may come from different snapshots.
 type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
@@ -57,8 +56,8 @@ type Scorer struct {
 
 	enriching sync.Mutex // guards rows
 	rows      []rowsOf
-	reading   sync.WaitGroup // of rows
-	loading   sync.Map       // a *sync.Mutex by the options of tables that are read for the first time
+	reading   sync.WaitGroup // goroutines that read the topics of rows
+	loading   sync.Map       // options of tables to a *sync.Mutex, held while they are first read
 
 	output, quarantine, shadow ingest.Topic
 }
@@ -76,10 +75,10 @@ func NewScorer(c Config) *Scorer {
 	return s
 }
 
-// Choice returns how the model that is served is chosen.
+// Choice returns how the model to serve is chosen.
 func (s *Scorer) Choice() modellog.Choice { return s.log.Choice() }
 
-// Archive returns the models of the past.
+// Archive returns an Archive of the model log, for past models.
 func (s *Scorer) Archive() *Archive {
 	a := s.log.Archive()
 	a.enrich = s.share
@@ -145,8 +144,8 @@ func (s *Scorer) Run(ctx context.Context) error {
 // repairCheckInterval is the interval between checks of a broken log.
 const repairCheckInterval = 2 * time.Second
 
-// Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
-// too; Follow alone is for a process that scores no topics.
+// Follow switches to each new snapshot as it appears, until ctx is done. Run calls Follow.
+// A process that scores no topics calls Follow instead of Run.
 func (s *Scorer) Follow(ctx context.Context) error {
 	defer s.reading.Wait()
 	ctx, stop := context.WithCancel(ctx)

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Served is a model as a scorer uses it: the serving part of a complete, verified
-// snapshot, and nothing else.
+// Served is a model in use by a scorer: the serving part of a complete, verified
+// snapshot.
 type Served struct {
 	ID        record.ModelID
 	Decode    decode.Config // how the learner reads records
@@ -28,11 +28,11 @@ type Served struct {
 	Written   time.Time          // when the learner took the snapshot; zero if that is unknown
 
 	offset int64  // of its MANIFEST in the log
-	reads  string // options and schema, as the snapshot has them
+	reads  string // encoded options and schema of the snapshot
 
 	mu    sync.Mutex
 	model *learner.Model
-	rows  *enrich.Rows // of Decode.Tables; nil: records have their fields
+	rows  *enrich.Rows // of the tables in Decode.Tables; nil: records are not enriched
 }
 
 // NewDecoder returns a Decoder of records, or of rows as JSON, for Read.
@@ -44,7 +44,8 @@ func (s *Served) NewDecoder(c decode.Config) (*decode.Decoder, error) {
 	return d, err
 }
 
-// Read decodes a record with a Decoder of this model, or of another one that ReadsLike it.
+// Read decodes a record with a Decoder of this model, or of another model for which ReadsLike
+// is true.
 func (s *Served) Read(d *decode.Decoder, r *ingest.Record) (row decode.Row, err error) {
 	if s.rows == nil {
 		return record.Decode(d, r)
@@ -61,31 +62,33 @@ func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 	return s.model.Predict(b)
 }
 
-// Observe sets the statistics of the rows of b with windows, and adds the rows to those of
-// this model. Without it, Predict sets them as of the snapshot.
+// Observe sets the window statistics of the rows of b, and adds the rows to the windows of this
+// model. Without a call of Observe, Predict sets the statistics from the windows of the snapshot.
 func (s *Served) Observe(b *learner.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.model.Observe(b)
 }
 
-// ReadsLike reports whether s and other read records in the same way, to the same rows.
+// ReadsLike reports whether s and other turn every record into the same row.
 func (s *Served) ReadsLike(other *Served) bool { return s.reads == other.reads && s.rows == other.rows }
 
 // Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }
 
-// Columns describes what the model sees of each column; see learner.Model.Columns.
+// Columns describes how the model uses each column; see learner.Model.Columns.
 func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
 
-// Uncertainty returns what predictions have beside their value.
+// Uncertainty returns the intervals and variances that predictions have in addition to their
+// value.
 func (s *Served) Uncertainty() learner.Intervals {
 	var none learner.Batch
 	none.Reset(len(s.Schema.Columns))
 	return s.Predict(&none).Intervals
 }
 
-// Taus returns the levels of the quantiles of each target, nil unless there are several.
+// Taus returns the levels of the quantiles that the model predicts for each target, or nil
+// unless there are several.
 func (s *Served) Taus() []float64 {
 	if q, ok := s.model.Loss().(loss.Quantiles); ok {
 		return q.Taus()
@@ -93,14 +96,14 @@ func (s *Served) Taus() []float64 {
 	return nil
 }
 
-// NewServed returns the model in the serving part of a snapshot.
+// NewServed returns the model of a snapshot, from its serving part.
 func NewServed(s *snapshot.Snapshot) (*Served, error) {
 	return (&Served{model: new(learner.Model)}).Next(s)
 }
 
-// Next returns the model in the serving part of a snapshot, like NewServed. It takes from s what
-// both have in common, which most snapshots of a learner have with the one before: options,
-// schema and random features. Both models can be used at the same time.
+// Next returns the model of a snapshot, like NewServed, but shares with s what both have in
+// common. Consecutive snapshots of a learner mostly have the same options, schema and random
+// features. Both models can be used at the same time.
 func (s *Served) Next(of *snapshot.Snapshot) (*Served, error) {
 	model, err := s.model.Next(of.State.Serving)
 	if err != nil {
@@ -126,7 +129,7 @@ func (s *Served) Next(of *snapshot.Snapshot) (*Served, error) {
 	return next, nil
 }
 
-// readsAs reports whether a snapshot has the options and the schema of s.
+// readsAs reports whether a snapshot has the same options and schema as s.
 func (s *Served) readsAs(of *snapshot.Snapshot) bool {
 	n := len(of.Config)
 	return len(s.reads) == n+1+len(of.Schema) && s.reads[:n] == string(of.Config) && s.reads[n+1:] == string(of.Schema)

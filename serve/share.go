@@ -38,8 +38,8 @@ func (s *Scorer) bounds(ctx context.Context) (b bounds, err error) {
 }
 
 // take joins the group once there is a model, and scores the assigned partitions.
-// It joins again after each rebalance. all holds the offsets at the time Run
-// began, which determine the end.
+// It joins again after each rebalance. all holds the offsets at the time when Run
+// began; with Config.ToEnd, scoring stops at its end offsets.
 func (s *Scorer) take(ctx context.Context, all bounds) error {
 	select {
 	case <-s.first:
@@ -111,7 +111,7 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 }
 
 // hold scores parts until ctx is done, the group has reached the end of all
-// partitions, or the group rebalances, which hold reports.
+// partitions, or the group rebalances. It reports whether the group rebalances.
 func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds) (rebalanced bool, err error) {
 	held, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -142,13 +142,13 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 	return rebalanced, err
 }
 
-// stallTimeout is the time without progress after which the other members count as
-// dead. It is longer than a broker takes to notice that a member is dead.
+// stallTimeout is the time without progress after which the other members are assumed
+// to be dead. It is longer than a broker needs to notice a dead member.
 const stallTimeout = 15 * time.Second
 
-// complete waits until the group has reached the end of all partitions, because
-// the partitions of a member that dies pass to the others. It reports whether the
-// group is stalled, as when the broker never expires a dead member.
+// complete waits until the group has reached the end of all partitions, because this
+// member may have to take over partitions of a member that dies. It reports whether
+// the group is stalled, as happens if the broker never expires a dead member.
 func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()
@@ -202,9 +202,9 @@ func (s *Scorer) remaining(ctx context.Context, all bounds) (n int64, err error)
 // partitionsEvery is the interval between checks for added partitions.
 const partitionsEvery = 5 * time.Second
 
-// beat sends heartbeats until ctx is done or the group rebalances, which beat
-// reports. The share is kept while the coordinator does not respond: if the group
-// rebalances meanwhile, some records are scored twice.
+// beat sends heartbeats until ctx is done or the group rebalances, and reports whether
+// it rebalances. While the coordinator does not respond, the assigned partitions are
+// kept: if the group rebalances in the meantime, some records are scored twice.
 func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (rebalanced bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()

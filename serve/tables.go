@@ -10,14 +10,15 @@ import (
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
-// rowsOf are the rows of tables that some models have.
+// rowsOf holds the rows of the tables with some options. Models with equal options share them.
 type rowsOf struct {
 	configs []string
 	*enrich.Rows
 }
 
-// enrich has m enrich records with the rows of its tables. It waits until they are read up to
-// the present end of their topics, unless another model has them already.
+// enrich gives m the rows of its tables, for enriching records. Unless another model has the
+// same rows already, enrich reads the topics of the tables and returns once it has reached
+// their current end.
 func (s *Scorer) enrich(ctx context.Context, m *Served) error {
 	if s.share(m) {
 		return nil
@@ -43,13 +44,14 @@ func (s *Scorer) enrich(ctx context.Context, m *Served) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.enriching.Lock() // not before: the tables of a canary must not hold up those of the model
+	s.enriching.Lock() // only now, so that reading the tables of a canary does not delay those of the model
 	defer s.enriching.Unlock()
 	s.rows, m.rows = append(s.rows, rowsOf{tablesOf(m), rows}), rows
 	return nil
 }
 
-// share has m use the rows that another model has, and reports whether it needs no others.
+// share gives m the rows of another model with equal tables. It reports whether m now has all
+// rows that it needs.
 func (s *Scorer) share(m *Served) bool {
 	if len(m.Decode.Tables) == 0 {
 		return true

@@ -42,7 +42,7 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 		}
 		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.HighWatermark, got.End, traces, time.Since(began)})
 	}
-	if w.next < got.Next || len(got.Records) == 0 { // no records for a read_committed consumer
+	if w.next < got.Next || len(got.Records) == 0 { // the last offsets have no records for a read-committed consumer
 		w.next = got.Next
 		w.config.Report(Scored{Topic: w.topic, Partition: w.partition, Next: w.next, End: got.HighWatermark, Stable: got.End})
 	}
@@ -59,7 +59,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	labels := 0
 	for i := range rs {
 		if record.IsLabel(w.main.decoder, w.topic, &rs[i]) {
-			labels++ // of features that came before, and the learner's to read
+			labels++ // belongs to features in an earlier record; only the learner reads it
 			continue
 		}
 		if canary && w.config.Canary.Chooses(rs[i].Key, rs[i].Value) {
@@ -110,8 +110,8 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	return len(rs) - labels - len(quarantined), len(quarantined), nil
 }
 
-// prepare makes the predictors those of the current models, and lets their decoders learn the
-// schemas of records. It reports whether there is a canary.
+// prepare switches the predictors to the current models, and gives their decoders the schemas
+// that the records need. It reports whether the canary can predict.
 func (w *worker) prepare(ctx context.Context, rs []ingest.Record) (canary bool, err error) {
 	predictors := []*predictor{&w.main}
 	if err := w.main.use(w.Model(), w.output.MaxMessageBytes, &w.config); err != nil {
@@ -158,11 +158,11 @@ type predictor struct {
 	encoder *record.Encoder
 	batch   learner.Batch
 	taken   []record.Example
-	at      []int // places of the taken records among those that were offered
-	windows int64 // seq of the last BATCH in the windows of the model; 0: it has none
+	at      []int // index of each taken record among the records of the batch
+	windows int64 // seq of the last BATCH in the windows of the model; 0: no windows
 }
 
-// use makes m the model of the predictor, which then has no records.
+// use makes m the model of the predictor, and discards the records it has taken.
 func (p *predictor) use(m *Served, maxBytes int, c *Config) error {
 	if p.model != m {
 		decoder, err := m.NewDecoder(m.Decode)
@@ -195,7 +195,7 @@ func (p *predictor) take(i int, topic string, partition int, r *ingest.Record) e
 	return nil
 }
 
-// answer puts the prediction for each record that was taken into its place of out.
+// answer stores the prediction for each taken record in out, at the index of the record.
 func (p *predictor) answer(out []ingest.Record) {
 	answers := p.model.Predict(&p.batch)
 	for j, x := range p.taken {

@@ -14,9 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// The extension for binary tensor data: the data of tensors follows the JSON object, in
-// the order of the tensors, in row-major order and little-endian. A header has the
-// length of the JSON object, and a parameter of each such tensor the length of its data.
+// The binary tensor data extension of the Open Inference Protocol: the data of tensors
+// follows the JSON object, in the order of the tensors, each in row-major order and
+// little-endian. A header contains the length of the JSON object. A parameter of each such
+// tensor contains the length of its data.
 const (
 	binaryExtension = "binary_tensor_data"
 	headerLength    = "Inference-Header-Content-Length"
@@ -55,7 +56,7 @@ func tooLarge() *failure {
 	return status(http.StatusRequestEntityTooLarge, "the body exceeds %d bytes", MaxBytes)
 }
 
-// take gives the inputs of a request their binary data.
+// take splits the binary data of a request among its inputs.
 func (q *inferRequest) take(rest []byte) *failure {
 	for i := range q.Inputs {
 		t := &q.Inputs[i]
@@ -76,13 +77,13 @@ func (q *inferRequest) take(rest []byte) *failure {
 	return nil
 }
 
-// sizes are those of the elements of a datatype in binary data.
+// sizes holds the size in bytes of an element of each datatype in binary data. BYTES has none.
 var sizes = map[string]int{
 	"BOOL": 1, "UINT8": 1, "INT8": 1, "UINT16": 2, "INT16": 2, "FP16": 2,
 	"UINT32": 4, "INT32": 4, "FP32": 4, "UINT64": 8, "INT64": 8, "FP64": 8,
 }
 
-// unpack appends the elements of binary data to the values, as JSON.
+// unpack sets the values to the elements of the binary data, each as JSON.
 func (t *tensor) unpack() error {
 	if t.Datatype == "BYTES" {
 		return t.unpackText()
@@ -108,8 +109,8 @@ func (t *tensor) unpack() error {
 	return nil
 }
 
-// number appends the JSON of the number or boolean at the start of b. NaN is null: a
-// missing value.
+// number appends the number or boolean at the start of b as JSON. NaN becomes null, a missing
+// value.
 func number(text []byte, datatype string, b []byte) ([]byte, error) {
 	e := binary.LittleEndian
 	switch datatype {
@@ -168,7 +169,7 @@ func half(bits uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// unpackText reads elements that each follow their length in four bytes.
+// unpackText is unpack for BYTES: each element is preceded by its length in four bytes.
 func (t *tensor) unpackText() error {
 	for rest := t.binary; len(rest) > 0; {
 		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
@@ -191,7 +192,7 @@ func (t *tensor) unpackText() error {
 	return nil
 }
 
-// binary reports whether an output is wanted as binary data.
+// binary reports whether the request asks for an output as binary data.
 func (q *inferRequest) binary(name string) bool {
 	for _, o := range q.Outputs {
 		if o.Name == name && o.Parameters.Binary != nil {
@@ -201,7 +202,8 @@ func (q *inferRequest) binary(name string) bool {
 	return q.Parameters.Binary
 }
 
-// pack moves the data of the outputs that are wanted so to binary data, and returns it.
+// pack moves the data of the outputs for which binary is true out of all, and returns it as
+// binary data.
 func (q *inferRequest) pack(all []output) []byte {
 	var b bytes.Buffer
 	for i := range all {

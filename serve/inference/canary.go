@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// forCanary reports whether the canary answers a request that names neither it nor a version:
-// those with the header Accrete-Key of the keys that it predicts in topics.
+// forCanary reports whether the canary answers a request that names neither the canary nor a
+// version. It answers if the header Accrete-Key has a key that it also predicts in topics.
 func (s *Server) forCanary(r *http.Request) bool {
 	if s.Canary.Model == "" || s.Canary.Shadow != "" || r.PathValue("version") != "" || r.PathValue("model") == s.Canary.Model {
 		return false
@@ -17,11 +17,12 @@ func (s *Server) forCanary(r *http.Request) bool {
 	return key != "" && r.Context().Value(refused{}) == nil && s.Canary.Chooses([]byte(key), nil)
 }
 
-// refused is the key in the context of a request that the canary has refused.
+// refused is the context key that marks a request which the canary could not answer.
 type refused struct{}
 
-// byEither calls f, and again for the model if the canary refuses a request that does not name
-// it, as the model predicts records in topics that the canary cannot read.
+// byEither calls f. If the canary fails to answer a request that does not name it, byEither calls
+// f again for the model. This corresponds to topics, where the model predicts records that the
+// canary cannot decode.
 func (s *Server) byEither(w http.ResponseWriter, r *http.Request, f handler, object, rest []byte) (result, *failure) {
 	w.Header().Set(servingHeader, string(s.mode(r)))
 	a, fault := f(r, object, rest)
@@ -45,7 +46,7 @@ func (s *Server) second(r *http.Request) (*serve.Served, *failure) {
 	return m, nil
 }
 
-// nameOf returns the name of a model in answers.
+// nameOf returns the name of a model as responses give it.
 func (s *Server) nameOf(m *serve.Served) string {
 	if s.Canary.Model != "" && m.ID.Name == s.Canary.Model {
 		return s.Canary.Model

@@ -1,6 +1,6 @@
-// Package inference answers requests for predictions over HTTP: by the Open Inference
-// Protocol, version 2, and for the JSON objects that a topic holds.
+// Package inference answers requests for predictions over HTTP. It implements the Open
+// Inference Protocol, version 2, and a path that takes JSON objects like those in a topic.
 //
-// A row of a request is decoded exactly as a record of a topic, and its prediction has the
-// same bits.
+// A row of a request is decoded exactly like a record of a topic, and its prediction is
+// bit-identical.
 package inference

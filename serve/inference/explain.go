@@ -8,12 +8,12 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 )
 
-// MaxExplained is the maximum number of rows of a request that are explained: an
-// explanation takes much longer than a prediction.
+// MaxExplained is the maximum number of rows in a request for explanations. An explanation
+// takes much longer than a prediction.
 const MaxExplained = 64
 
-// explains reports whether /predict is asked for explanations: with the parameter explain, as
-// any client spells a boolean.
+// explains reports whether a request to /predict asks for explanations, with the query
+// parameter explain. It accepts the spellings of strconv.ParseBool.
 func explains(r *http.Request) (bool, *failure) {
 	v := r.URL.Query().Get("explain")
 	if v == "" {
@@ -26,7 +26,7 @@ func explains(r *http.Request) (bool, *failure) {
 	return explain, nil
 }
 
-// explanations returns those of all rows as JSON.
+// explanations returns the explanation of each row as JSON.
 func (w *worker) explanations() (out []string, fault *failure) {
 	if n := w.batch.Len(); n > MaxExplained {
 		return nil, status(http.StatusRequestEntityTooLarge, "%d rows to explain, the limit is %d", n, MaxExplained)
@@ -45,7 +45,7 @@ func (w *worker) explanations() (out []string, fault *failure) {
 	return out, nil
 }
 
-// withMember adds a member with this JSON value to a JSON object.
+// withMember returns a JSON object with another member, whose value is JSON.
 func withMember(object []byte, name, value string) []byte {
 	b := append(bytes.Clone(bytes.TrimSuffix(object, []byte("}"))), `,"`...)
 	b = append(append(b, name...), `":`...)

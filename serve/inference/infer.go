@@ -29,11 +29,12 @@ type inferRequest struct {
 	} `json:"outputs"`
 }
 
-// parameters of a request. Others are ignored, as the protocol says.
+// parameters are the parameters of a request. Unknown ones are ignored, as the protocol
+// requires.
 type parameters struct {
-	Probabilities *bool  `json:"probabilities"` // false: leave the output out
-	Interval      *bool  `json:"interval"`      // likewise
-	Key           string `json:"key"`           // of all rows
+	Probabilities *bool  `json:"probabilities"` // false: omit the output probabilities
+	Interval      *bool  `json:"interval"`      // false: omit the output interval
+	Key           string `json:"key"`           // key of all rows
 	Explain       bool   `json:"explain"`       // add the output explanation
 	Binary        bool   `json:"binary_data_output"`
 }
@@ -117,7 +118,7 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 	return a, nil
 }
 
-// why returns what is wrong with the JSON of a request, in words of JSON instead of Go.
+// why describes what is wrong with the JSON of a request, in terms of JSON instead of Go types.
 func why(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -136,8 +137,8 @@ func why(err error) string {
 	return fmt.Sprintf("%.100q is %s, want %s", wrong.Field, is, want)
 }
 
-// read decodes the rows of a request: inputs named after the columns, or one tensor with a
-// column each.
+// read decodes the rows of a request. Its inputs are either tensors named after the columns, or
+// one tensor with all columns.
 func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 	var columns []string
 	for _, f := range w.model.Schema.Fields() {
@@ -180,7 +181,8 @@ func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 	return rows, w.rows(rows, names, at, q.Parameters.Key)
 }
 
-// rows decodes rows whose values at returns.
+// rows decodes n rows with the same key. names are their fields, and at(i, j) is the JSON value
+// of field j of row i.
 func (w *worker) rows(n int, names []string, at func(i, j int) []byte, key string) *failure {
 	begin, end := `{"features":{`, "}}"
 	prefix := make([][]byte, len(names))
@@ -273,7 +275,7 @@ func tensorOf(name, datatype string, shape []int, data any) output {
 	return output{Name: name, Datatype: datatype, Shape: shape, Data: data}
 }
 
-// selected returns the outputs that a request asks for.
+// selected returns the outputs of all that a request asks for.
 func (q *inferRequest) selected(all []output) ([]output, *failure) {
 	for _, o := range q.Outputs {
 		if !slices.ContainsFunc(all, func(has output) bool { return has.Name == o.Name }) {
@@ -286,7 +288,7 @@ func (q *inferRequest) selected(all []output) ([]output, *failure) {
 	}
 	off := func(p *bool) bool { return p != nil && !*p }
 	return slices.DeleteFunc(all, func(o output) bool {
-		named := len(q.Outputs) == 0 && o.Name != "classes" // which do not depend on the rows
+		named := len(q.Outputs) == 0 && o.Name != "classes" // classes is returned only on request, because it is the same for all rows
 		for _, want := range q.Outputs {
 			named = named || want.Name == o.Name
 		}

@@ -11,15 +11,15 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// tensorMetadata describes a tensor. -1 is any number of rows.
+// tensorMetadata describes a tensor. A dimension of -1 stands for any number of rows.
 type tensorMetadata struct {
 	Name     string `json:"name"`
 	Datatype string `json:"datatype"`
 	Shape    []int  `json:"shape"`
 }
 
-// modelMetadata describes a model. Inputs are the columns; all of them together are
-// accepted as one tensor, too.
+// modelMetadata describes a model. Inputs lists the columns as separate tensors. A request may
+// instead send all columns as one tensor.
 type modelMetadata struct {
 	Name     string           `json:"name"`
 	Versions []string         `json:"versions"`
@@ -28,8 +28,8 @@ type modelMetadata struct {
 	Outputs  []tensorMetadata `json:"outputs"`
 }
 
-// versionsShown is the number of versions that the metadata of a model list, as far as the
-// model log can be read within listWithin.
+// versionsShown is the maximum number of versions in the metadata of a model. Only those are
+// listed that can be read from the model log within listWithin.
 const (
 	versionsShown = 20
 	listWithin    = 2 * time.Second
@@ -39,7 +39,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 	v := modelMetadata{Name: s.nameOf(m), Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
 	if s.Past != nil {
 		ctx, cancel := context.WithTimeout(r.Context(), listWithin)
-		steps, _ := s.Past.Steps(ctx, versionsShown) // on an error, that of the model alone
+		steps, _ := s.Past.Steps(ctx, versionsShown) // on an error, only the current version is listed
 		cancel()
 		for _, step := range steps {
 			if text := strconv.FormatInt(step, 10); !slices.Contains(v.Versions, text) {
@@ -83,7 +83,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 	reply(w, http.StatusOK, v)
 }
 
-// datatypeOf returns the datatype of a column of a type.
+// datatypeOf returns the datatype for a column type.
 func datatypeOf(typ string) string {
 	if _, decays, _ := learner.ParseDecayed(typ); decays {
 		typ = learner.CategoryColumn.String()

@@ -9,11 +9,12 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// keyHeader names the key of the rows of a request.
+// keyHeader is the request header with the key of the rows.
 const keyHeader = "Accrete-Key"
 
-// predict answers POST /predict: for an object as in a topic, with the value of its
-// prediction record, and for a list of objects with a list.
+// predict answers POST /predict. The body is a JSON object like the value of a record in a
+// topic, and the response is the value of its prediction record. For a list of objects, the
+// response is a list.
 func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *failure) {
 	m, fault := s.current(r)
 	if fault != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/accrete-ml/accrete/serve/requests"
 )
 
-// RequestLog is where the rows of requests go.
+// RequestLog configures the logging of requests to a topic.
 type RequestLog struct {
 	Write func(context.Context, *requests.Request) error // requests.Writer.Write
-	Mark  bool                                           // answer without the record, with a header that says so; otherwise refuse
+	Mark  bool                                           // if writing fails, answer all the same, with a header that says so; otherwise reject the request
 }
 
-// Headers of requests that are logged, and of their answers.
+// Headers of logged requests and their responses, and limits of these.
 const (
 	idHeader     = "Accrete-Id"
-	loggedHeader = "Accrete-Logged" // of an answer: yes; with RequestLog.Mark also no, or unknown
+	loggedHeader = "Accrete-Logged" // of a response: yes; with RequestLog.Mark also no or unknown
 	maxID        = 128              // bytes
 	maxTrace     = 512              // bytes of a header, as in predictions
 )
 
-// request returns what to log of a request; nil if nothing is.
+// request returns what to log of a request, without its rows, or nil if requests are not logged.
 func (s *Server) request(r *http.Request, list bool) (*requests.Request, *failure) {
 	if s.Log == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (s *Server) request(r *http.Request, list bool) (*requests.Request, *failur
 	return q, nil
 }
 
-// logged writes a request before it is answered, and sets the headers of the answer.
+// logged writes a request to the log before it is answered, and sets the headers of the response.
 func (s *Server) logged(w http.ResponseWriter, r *http.Request, q *requests.Request) *failure {
 	if q == nil {
 		return nil

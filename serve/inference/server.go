@@ -23,42 +23,44 @@ import (
 const (
 	MaxBytes  = 8 << 20   // of a body
 	MaxRows   = 10_000    // of a request
-	MaxValues = 1_000_000 // of a request
+	MaxValues = 1_000_000 // of an input
 
-	atOnce     = 32          // requests that are decoded and predicted
-	busyWait   = time.Second // for which others wait, before they are refused
-	retryAfter = "1"         // seconds
-	loadWithin = 10 * time.Second
+	atOnce     = 32               // requests that are decoded and predicted at the same time
+	busyWait   = time.Second      // how long other requests wait before they are rejected
+	retryAfter = "1"              // seconds
+	loadWithin = 10 * time.Second // time limit for loading a past version
 
-	smallBytes   = 64 << 10  // of a body that is read at any time
-	readingBytes = 256 << 20 // of larger bodies that are read at a time
+	smallBytes   = 64 << 10  // a body up to this size is always read
+	readingBytes = 256 << 20 // total size of the larger bodies that are read at the same time
 
-	// spareBytes are allocated and never touched: they are not resident, though GOMEMLIMIT
-	// counts them, and the garbage collector lets as much more garbage gather. A model is
-	// often smaller than what a thousand requests leave behind, and it would run many times a
-	// second for them (docs/performance.md).
+	// spareBytes is the size of a heap ballast: memory that is allocated and never touched. It
+	// is not resident, although GOMEMLIMIT counts it, and the garbage collector lets that much
+	// more garbage accumulate between its cycles. A model is often smaller than the garbage of
+	// a thousand requests, so that without ballast the collector would run many times a second
+	// (docs/performance.md).
 	spareBytes = 32 << 20
 )
 
-// Server answers requests. Its fields must not change while it does.
+// Server answers requests. Its fields must not be changed after Register.
 type Server struct {
 	Name    string                                         // of the model
 	Version string                                         // of the program
 	Model   func() *serve.Served                           // the current model; nil: there is none yet
-	Past    *serve.Archive                                 // models of the past; nil: there are none
-	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
-	Canary  serve.Canary                                   // a second model, which predicts for some keys and under its own name; none without a name
-	Second  func() *serve.Served                           // its model; nil: there is none yet
+	Past    *serve.Archive                                 // past models; nil: there are none
+	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is always the newest
+	Canary  serve.Canary                                   // a second model, for some keys and under its own name; without Canary.Model there is none
+	Second  func() *serve.Served                           // the current model of Canary; nil: there is none yet
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
-	Passed  record.Passed                                  // what answers of /predict have from their inputs
-	Log     *RequestLog                                    // where the rows of requests go; nil: nowhere
+	Passed  record.Passed                                  // what responses of /predict take over from their inputs
+	Log     *RequestLog                                    // nil: requests are not logged
 	reading atomic.Int64                                   // bytes of large bodies that are being read
 	busy    chan struct{}                                  // one element for each request in progress
-	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
+	pool    func(m *serve.Served) (*worker, func(*worker)) // see workers
 	spare   []byte                                         // see spareBytes
 }
 
-// Register adds the paths of s to mux, which is to answer for others (metrics.Mux).
+// Register adds the paths of s to mux, which should have a handler for all other paths
+// (metrics.Mux).
 func (s *Server) Register(mux *http.ServeMux) {
 	s.busy, s.pool, s.spare = make(chan struct{}, atOnce), workers(s.Passed), make([]byte, spareBytes)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, openAPI) })
@@ -67,7 +69,7 @@ func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]bool{"live": true}) })
 	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
 		ready := s.Model() != nil
-		reply(w, readyCode(ready), map[string]bool{"ready": ready, "live": ready}) // in the protocol's text it is "live"
+		reply(w, readyCode(ready), map[string]bool{"ready": ready, "live": ready}) // the protocol's text calls the member "live"
 	})
 	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+at, s.named(s.metadata))
@@ -80,7 +82,7 @@ func (s *Server) Register(mux *http.ServeMux) {
 //go:embed openapi.json
 var openAPI []byte
 
-// readyCode is 200, or 400: the protocol reserves codes of 400 to 499 for what is not ready.
+// readyCode returns 200 or, if not ready, 400: the protocol wants a 4xx code in that case.
 func readyCode(ready bool) int {
 	if ready {
 		return http.StatusOK
@@ -92,7 +94,7 @@ func (s *Server) server(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"name": "accrete", "version": s.Version, "extensions": []string{binaryExtension}})
 }
 
-// failure is an error with a status.
+// failure is an error with an HTTP status code.
 type failure struct {
 	code int
 	text string
@@ -108,7 +110,7 @@ func bad(format string, args ...any) *failure {
 	return status(http.StatusBadRequest, format, args...)
 }
 
-// current returns the model that a request names.
+// current returns the model that answers a request.
 func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 	name := r.PathValue("model")
 	if s.Canary.Model != "" && name == s.Canary.Model {
@@ -177,16 +179,17 @@ type result struct {
 	body []byte
 	json int // length of the JSON before the binary data; 0 if there is none
 	rows int
-	log  *requests.Request // what to write to the topic of requests; nil: nothing
+	log  *requests.Request // what to write to the request log; nil: nothing
 }
 
-// handler answers a request with this JSON object, or value, and binary data.
+// handler answers a request. object is the JSON in its body, and rest the binary data after it.
 type handler func(r *http.Request, object, rest []byte) (result, *failure)
 
-// servingHeader of an answer says how the model was chosen.
+// servingHeader is the response header that says how the model was chosen.
 const servingHeader = "Accrete-Serving"
 
-// observed returns a handler that limits the number of requests in progress, and reports each.
+// observed returns a handler that limits the number of requests in progress, and calls Observe
+// after each request.
 func (s *Server) observed(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -228,8 +231,9 @@ func (s *Server) mode(r *http.Request) modellog.Mode {
 	return s.Choice().Mode
 }
 
-// limited reads the body, for which a slow client may take its time, and then waits for one
-// of the requests in progress to end.
+// limited reads the body and calls f. Only f counts towards the limit of requests in progress,
+// so that clients which send their body slowly do not block others. At the limit, limited waits
+// up to busyWait for a request to end.
 func (s *Server) limited(r *http.Request, f handler) (result, *failure) {
 	size := int64(MaxBytes)
 	if r.ContentLength >= 0 {

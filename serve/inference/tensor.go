@@ -20,14 +20,14 @@ type tensor struct {
 	Parameters struct {
 		BinarySize *int `json:"binary_data_size"`
 	} `json:"parameters"`
-	binary []byte // the data, with BinarySize
+	binary []byte // the data, if BinarySize is set
 
 	values [][]byte // JSON of the elements, in row-major order
 }
 
 var datatypes = []string{"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"}
 
-// read checks t and sets its values. Data may be nested or flat.
+// read validates t and sets its values. Data may be one flat list, or a list of rows.
 func (t *tensor) read() *failure {
 	if !slices.Contains(datatypes, t.Datatype) {
 		return bad("input %.100q: datatype %.100q: want one of %s", t.Name, t.Datatype, strings.Join(datatypes, ", "))
@@ -63,8 +63,8 @@ func (t *tensor) read() *failure {
 	return nil
 }
 
-// flatten sets the values to the elements of the data, as they are spelled. The data is
-// valid JSON. Lists within the list are rows, so all have as many values as the shape says.
+// flatten sets the values to the elements of the data, as they are spelled. The data must be
+// valid JSON. Lists inside the list are rows, and must have as many values as the shape says.
 func (t *tensor) flatten() error {
 	b := t.Data
 	if len(b) == 0 || b[0] != '[' {
@@ -74,7 +74,7 @@ func (t *tensor) flatten() error {
 	if len(t.Shape) == 2 {
 		columns = t.Shape[1]
 	}
-	depth, begin, nested := 0, 0, 0 // begin: number of values before this list; nested: depth of all values
+	depth, begin, nested := 0, 0, 0 // begin: number of values before the current list; nested: the depth that all values must have
 	for i := 0; i < len(b); {
 		from := i
 		switch b[i] {
@@ -120,7 +120,7 @@ func (t *tensor) flatten() error {
 	return nil
 }
 
-// fits reports whether a value has the datatype, or is null: a missing value.
+// fits reports whether a value has the datatype, or is null, which means missing.
 func (t *tensor) fits(v []byte) bool {
 	first := v[0]
 	switch {

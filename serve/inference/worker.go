@@ -18,19 +18,20 @@ import (
 type worker struct {
 	model   *serve.Served
 	decoder *decode.Decoder
-	schema  *decode.Schema // of the decoder before its first row
+	schema  *decode.Schema // schema of the decoder before its first row
 	encoder *record.Encoder
 	batch   learner.Batch
-	log     *requests.Request // gets the rows; nil: nothing does
+	log     *requests.Request // receives the rows; nil: the request is not logged
 }
 
-// workers returns a function that gives a worker of a model, and a function to give it
-// back. A worker of the model before, which reads rows in the same way, keeps its decoder and
-// its memory: a new snapshot does not cost the requests in progress a decoder each.
+// workers returns a function that returns a worker for a model, and a function to give the
+// worker back. Workers are pooled. After a new snapshot, a worker of the previous model that
+// reads rows in the same way keeps its decoder and its memory, so that requests do not have to
+// create new decoders.
 func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 	var pool sync.Pool
 	back := func(w *worker) {
-		if w.decoder.Schema() == w.schema { // or the rows have settled something for those to come
+		if w.decoder.Schema() == w.schema { // otherwise its rows have changed how later rows are read
 			pool.Put(w)
 		}
 	}
@@ -45,7 +46,7 @@ func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 		}
 		d, err := m.NewDecoder(m.Decode.AsJSON())
 		if err != nil {
-			return nil, nil // impossible: the learner has read with it
+			return nil, nil // impossible: the learner uses the same options
 		}
 		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: newEncoder(m, p)}, back
 	}
@@ -55,7 +56,7 @@ func newEncoder(m *serve.Served, p record.Passed) *record.Encoder {
 	return record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes).Passing(p)
 }
 
-// begin returns a worker without rows.
+// begin returns a worker without rows, and a function to give it back.
 func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 	if len(m.Schema.Columns) == 0 {
 		return nil, nil, status(http.StatusServiceUnavailable, "the model has seen no row yet")
@@ -69,7 +70,7 @@ func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 	return w, back, nil
 }
 
-// add decodes a row, as a record of a topic with this value and key.
+// add decodes a row like a record of a topic with this value and key, and adds it to the batch.
 func (w *worker) add(value, key []byte) error {
 	row, err := w.model.Read(w.decoder, &ingest.Record{Key: key, Value: value, Time: time.Now().UnixMilli()})
 	if err != nil {
@@ -87,7 +88,8 @@ func (w *worker) add(value, key []byte) error {
 	return nil
 }
 
-// predictions returns the predictions for the rows, and the rules for all of them.
+// predictions returns the predictions for the rows, and a record.Example with what is common to
+// all of them.
 func (w *worker) predictions() (learner.Predictions, record.Example) {
 	out := w.model.Predict(&w.batch)
 	return out, record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}

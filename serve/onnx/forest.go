@@ -21,8 +21,9 @@ func (m *model) newTrees() (*trees, error) {
 	return &trees{f.Table(), numbers[float32](m, "forest.coefficients")}, nil
 }
 
-// leaves returns the sum of the coefficients of the leaves of scaled rows x, rows × scores.
-// All trees go from a node to its child together, as often as the deepest one has splits.
+// leaves returns the sum of the coefficients of the leaves into which scaled rows x fall: rows ×
+// scores. All trees are traversed together, one level at a time, as many levels as the deepest
+// tree has.
 func (t *trees) leaves(g *graph, x value, scores int) value {
 	thresholds := make([]float64, len(t.Thresholds))
 	for i, v := range t.Thresholds {
@@ -34,7 +35,7 @@ func (t *trees) leaves(g *graph, x value, scores int) value {
 	}
 	columns, left, bounds := g.integers(t.Columns...), g.integers(t.Left...), g.doubles(thresholds, len(thresholds))
 	roots := g.integers(t.Roots...)
-	next := func(at, v value) value { // the children of nodes, by the values of their columns
+	next := func(at, v value) value { // the children of the nodes at, chosen by the values v of the nodes' columns
 		right := g.cast(g.op("Greater", v, g.op("Gather", bounds, at)), tensorInt64)
 		return g.op("Add", g.op("Gather", left, at), right)
 	}

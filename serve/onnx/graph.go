@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The versions of the format and of its operators, and the types of tensors, of
+// The versions of the format and of its operators, and the types of tensors. See
 // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 const (
 	irVersion = 8
@@ -49,7 +49,7 @@ func (g *graph) name(kind string) value {
 	return value(fmt.Sprintf("%s%d", kind, g.n))
 }
 
-// constant adds a TensorProto of a type and a shape, whose data are the fields in data.
+// constant adds a TensorProto of a type and a shape. data is the encoded field with its values.
 func (g *graph) constant(typ int64, shape []int, data []byte) value {
 	name := g.name("c")
 	var t []byte
@@ -72,7 +72,7 @@ func (g *graph) doubles(v []float64, shape ...int) value {
 
 func (g *graph) double(v float64) value { return g.doubles([]float64{v}) }
 
-// row returns a constant that is added to, or multiplied with, each row.
+// row returns a constant of shape 1 × len(v), which operators apply to each row.
 func (g *graph) row(v []float64) value { return g.doubles(v, 1, len(v)) }
 
 func (g *graph) integers(v ...int64) value {
@@ -96,7 +96,7 @@ func (g *graph) texts(v []string) value {
 	return g.constant(tensorString, []int{len(v)}, data)
 }
 
-// attribute is an integer that a node has beside its inputs.
+// attribute is an integer attribute of a node.
 type attribute struct {
 	name string
 	v    int64
@@ -104,7 +104,7 @@ type attribute struct {
 
 func axis(i int64) []attribute { return []attribute{{"axis", i}} }
 
-// reduced are the attributes of an operator that leaves an axis out.
+// reduced returns the attributes of an operator that removes an axis.
 func reduced(i int64) []attribute { return append(axis(i), attribute{"keepdims", 0}) }
 
 // op adds a node without attributes and returns its output.
@@ -137,7 +137,7 @@ func (g *graph) cast(v value, typ int64) value {
 	return g.with([]attribute{{"to", typ}}, "Cast", v)
 }
 
-// input and output declare a tensor of that many rows, each of this shape.
+// input and output declare a tensor with any number of rows, each of the given shape.
 func (g *graph) input(name value, typ int64, shape ...int) value {
 	return g.end(11, name, typ, shape)
 }
@@ -157,7 +157,7 @@ func (g *graph) end(field protowire.Number, name value, typ int64, shape []int) 
 	return name
 }
 
-// file returns the ModelProto of the graph, with these pairs of names and texts as metadata.
+// file returns the ModelProto of the graph. about holds its metadata as pairs of name and text.
 func (g *graph) file(producer string, about [][2]string) []byte {
 	inner := append(text(g.nodes, 2, producer), append(g.constants, g.ends...)...)
 	b := message(text(varint(nil, 1, irVersion), 2, producer), 7, inner)

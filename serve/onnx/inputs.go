@@ -1,8 +1,12 @@
 package onnx
 
-// What a column becomes, as the array encode.columns has it (snapshot/FORMAT.md): a number as
-// it is, with a value in place of a missing one, the same and an indicator of it, or nothing;
-// its normal score, or that and an indicator.
+// How a column is encoded, in the array encode.columns (snapshot/FORMAT.md):
+//   - asIs: as the number itself,
+//   - asImputed: as the number, or a fixed value if it is missing,
+//   - asIndicated: likewise, with an indicator of missing values,
+//   - asAbsent: not at all,
+//   - asNormal: as its normal score,
+//   - asNormalIndicated: as its normal score, with an indicator of missing values.
 const (
 	asIs              = 0
 	asImputed         = 1
@@ -13,11 +17,11 @@ const (
 )
 
 const (
-	maxMagnitude = 1e150 // of a value
-	clip         = 8     // deviations up to which scaling is linear
+	maxMagnitude = 1e150 // largest absolute value
+	clip         = 8     // scaling is linear up to this many standard deviations
 )
 
-// encoded returns the rows as the model sees them, before they are scaled.
+// encoded returns the rows in the encoding that the model uses, before they are scaled.
 func (m *model) encoded(g *graph, x value) (value, error) {
 	n, center := len(m.schema.Columns), numbers[float64](m, "center")
 	kinds, parameters := numbers[int64](m, "encode.columns"), numbers[float64](m, "encode.parameters")
@@ -62,7 +66,8 @@ func (m *model) encoded(g *graph, x value) (value, error) {
 	return g.op("Add", all, m.normal(g, filled, missing, &normal)), nil
 }
 
-// scaled adds the input and returns the rows in the units of the kernel, rounded to float32.
+// scaled declares the input of the graph, and returns its rows encoded, scaled to the units of
+// the kernel, and rounded to float32.
 func (m *model) scaled(g *graph) (value, error) {
 	x, err := m.encoded(g, g.input("x", tensorFloat64, len(m.schema.Columns)))
 	if err != nil {

@@ -27,27 +27,27 @@ const (
 	sizes
 )
 
-// ownBlock is the largest block of random features that machines of a mixture, and the
-// variance of other algorithms than ridge, have.
+// ownBlock is the largest block size of the random features of machines in a mixture, and of
+// those for the variance with algorithms other than ridge.
 const ownBlock = 64
 
-// maxColumns bounds the size of a graph: each column that the model sees takes five nodes.
+// maxColumns bounds the size of a graph: each encoded column takes five nodes.
 const maxColumns = 1024
 
 // model is the serving part of a snapshot, which learner.NewModel has accepted.
 type model struct {
 	arrays map[string]learner.Array
 	schema decode.Schema
-	zeros  bool // a missing number is 0
+	zeros  bool // missing numbers are 0
 	sizes  []int64
 	loss   string
-	width  int          // columns as the model sees them
+	width  int          // number of encoded columns
 	random features.Map // without a block size
 	trees  *trees
 }
 
-// unwritten are arrays that a graph has no counterpart of, with what they are of and the
-// option that a model without them has.
+// unwritten lists arrays that cannot be expressed in a graph. is names the feature of the model
+// that an array belongs to, and the option to create a model without it.
 var unwritten = []struct{ array, is string }{
 	{"given.hash", "it has a learned metric: leave out learner.kernel.metric (fit --metric)"},
 	{"leverage", "its sampling is leverage: set learner.sampling (fit --sampling) to iid"},
@@ -56,10 +56,10 @@ var unwritten = []struct{ array, is string }{
 	{"sparse.shares", "it has a sparse member: leave out input.sparse (fit --sparse)"},
 }
 
-// changeColumns says how to create a model without a column that a graph has no counterpart of.
+// changeColumns says how to create a model without a column that cannot be expressed in a graph.
 const changeColumns = "leave it out of input.columns (fit --columns), or declare it as ignored there"
 
-// written are the arrays that a graph is made of.
+// written lists the arrays that can be expressed in a graph.
 var written = []string{
 	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "forest.columns", "forest.thresholds", "forest.coefficients", "decision", "intervals", "variance", "posterior",
 	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor", "mixture.limits", "mixture.scaler",
@@ -88,7 +88,7 @@ func newModel(s *snapshot.Snapshot) (*model, error) {
 	return m, m.check()
 }
 
-// check refuses what a graph has no counterpart of.
+// check returns an error if the model has a part that cannot be expressed in a graph.
 func (m *model) check() error {
 	for _, u := range unwritten {
 		if _, ok := m.arrays[u.array]; ok {
@@ -133,20 +133,20 @@ func (m *model) check() error {
 	return nil
 }
 
-// numbers returns the data of an array, nil if there is none.
+// numbers returns the data of an array, or nil if the model has no such array.
 func numbers[T float64 | float32 | int64 | byte](m *model, name string) []T {
 	data, _ := m.arrays[name].Data.([]T)
 	return data
 }
 
-// names returns the names of the columns as a JSON list, because they can have any characters.
+// names returns the names of the columns as a JSON list, because they can contain any character.
 func (m *model) names() string {
 	b, _ := json.Marshal(m.schema.Columns) // a list of strings
 	return string(b)
 }
 
-// aliases returns the fields that columns are read from where a record lacks them, as a JSON
-// object.
+// aliases returns a JSON object that maps columns to the field from which they are read if a
+// record lacks the column.
 func (m *model) aliases() string {
 	fields := map[string]string{}
 	for _, a := range m.schema.Aliases {
@@ -156,7 +156,8 @@ func (m *model) aliases() string {
 	return string(b)
 }
 
-// frequencies returns those of the first blocks of a size, each of width numbers, in half turns.
+// frequencies returns the frequencies of the first blocks, with size random features each. A
+// frequency has width numbers, in half turns.
 func (m *model) frequencies(size, blocks int) [][]float64 {
 	by := m.random
 	by.BlockSize = size
@@ -170,7 +171,7 @@ func (m *model) frequencies(size, blocks int) [][]float64 {
 	return out
 }
 
-// served returns the frequencies that the coefficients are of.
+// served returns the frequencies that have coefficients.
 func (m *model) served() [][]float64 {
 	all, kept := m.frequencies(int(m.sizes[blockSize]), int(m.sizes[blocks])), numbers[byte](m, "kept")
 	if kept == nil {
@@ -185,7 +186,7 @@ func (m *model) served() [][]float64 {
 	return some
 }
 
-// halfTurns returns the frequency w as package vec adds it up.
+// halfTurns returns the frequency w in half turns, with the rounding of package vec.
 func halfTurns(w []float32) []float64 {
 	panel, out := make([]float32, vec.Panel*len(w)), make([]float64, len(w))
 	vec.PackFrequencies(panel, w, 0, len(w))

@@ -2,19 +2,19 @@ package onnx
 
 import "math"
 
-// normalColumns are the columns that the model sees as normal scores.
+// normalColumns holds the columns that are encoded as normal scores.
 type normalColumns struct {
-	raw        []int64     // of the input
-	at         []int       // as the model sees them
-	parameters [][]float64 // quantiles, which increase, and then their scores
+	raw        []int64     // their indices in the input
+	at         []int       // their indices in encoded rows
+	parameters [][]float64 // for each: increasing quantiles, and then their scores
 }
 
 func (c *normalColumns) add(raw, at int, parameters []float64) {
 	c.raw, c.at, c.parameters = append(c.raw, int64(raw)), append(c.at, at), append(c.parameters, parameters)
 }
 
-// normal returns the normal scores of these columns of x in their places, and 0 in those of
-// other columns. A missing value has the score 0, unless it is read as the number 0.
+// normal returns encoded rows with the normal scores of the columns of c, and 0 in all other
+// columns. A missing value has the score 0, unless missing values are read as the number 0.
 func (m *model) normal(g *graph, x, missing value, c *normalColumns) value {
 	raw, places := g.integers(c.raw...), make([]float64, len(c.at)*m.width)
 	for j, at := range c.at {
@@ -27,10 +27,10 @@ func (m *model) normal(g *graph, x, missing value, c *normalColumns) value {
 	return g.op("MatMul", scores, g.doubles(places, len(c.at), m.width))
 }
 
-// normalScores returns the normal scores of x, rows × columns, in which nothing is missing.
-// Between two quantiles they are linear, and beyond the first and the last they change with the
-// logarithm of the distance. The operations are those of package encode, in an order that
-// rounds as it does.
+// normalScores returns the normal scores of x, rows × columns, in which no value is missing.
+// Scores are linear between two quantiles. Before the first and after the last quantile they
+// change with the logarithm of the distance. The order of the operations gives the same
+// rounding as package encode.
 func (g *graph) normalScores(x value, parameters [][]float64) value {
 	columns, segments := len(parameters), 0
 	for _, p := range parameters {
@@ -43,7 +43,7 @@ func (g *graph) normalScores(x value, parameters [][]float64) value {
 		n := len(p) / 2
 		quantiles, scores := p[:n], p[n:]
 		for i := range segments {
-			after := maxMagnitude // no value is: of the first segment, and of those that the column does not have
+			after := maxMagnitude // for the first segment, and for those that the column does not have: no value is greater
 			if i > 0 && i < n-1 {
 				after = quantiles[i]
 			}

@@ -1,9 +1,9 @@
-// Package onnx writes models as ONNX graphs, for runtimes that know nothing of Accrete.
+// Package onnx writes models as ONNX graphs, for any ONNX runtime.
 //
-// A graph has one input, x: float64, rows × columns, in the order of the columns of the
-// model, in which NaN is a missing value and a boolean is 0 or 1. Its outputs are named after
-// the members of a prediction (docs/predictions.md). It rounds to float32 where a model does,
-// so that what is left of a difference are the last digits of exponentials and logarithms.
+// A graph has one input, x: float64, rows × columns, with the columns in the order of the
+// model. NaN is a missing value, and a boolean is 0 or 1. The outputs are named after the
+// members of a prediction (docs/predictions.md). A graph rounds to float32 in the same places
+// as the model, so that results differ only by the last digits of exponentials and logarithms.
 package onnx
 
 import (
@@ -22,9 +22,9 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// Encode returns the file of the model of a snapshot.
+// Encode returns the model of a snapshot as an ONNX file.
 func Encode(s *snapshot.Snapshot) ([]byte, error) {
-	if _, err := learner.NewModel(s.State.Serving); err != nil { // the arrays fit together
+	if _, err := learner.NewModel(s.State.Serving); err != nil { // checks that the arrays are consistent
 		return nil, err
 	}
 	m, err := newModel(s)

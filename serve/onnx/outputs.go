@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// outputs adds the predictions for scaled rows x with scores f.
+// outputs declares the outputs of the graph for scaled rows x with scores f.
 func (m *model) outputs(g *graph, x, f value) error {
 	switch learner.Task(m.sizes[task]) {
 	case learner.Classification:
@@ -30,7 +30,7 @@ func (m *model) classes(g *graph, f value) error {
 	return nil
 }
 
-// probabilities returns those of the classes, rows × classes.
+// probabilities returns the probabilities of the classes, rows × classes.
 func (m *model) probabilities(g *graph, f value) (value, error) {
 	switch {
 	case len(m.schema.Classes) < 2:
@@ -53,8 +53,9 @@ func (m *model) probabilities(g *graph, f value) (value, error) {
 	return g.with(axis(1), "Concat", g.op("Sub", one, second), second), nil
 }
 
-// class returns the index of the class for each row: the most probable one, or of two the
-// second if its odds are in the bucket of the rule or above.
+// class returns the index of the predicted class for each row. It is the most probable class
+// or, if a decision rule for two classes is set, the second class if its odds reach the bucket of
+// the rule.
 func (m *model) class(g *graph, p value) value {
 	rule := numbers[int64](m, "decision")
 	if len(rule) == 0 || rule[0] == 0 || len(m.schema.Classes) != 2 {
@@ -76,7 +77,8 @@ func (m *model) novelty(g *graph, f value) {
 // poissonTop bounds the exponents of predicted counts.
 const poissonTop = 20
 
-// targets adds the numbers that a regression predicts, and what is around them.
+// targets declares the outputs of a regression: the predicted numbers, quantiles, intervals and
+// variances.
 func (m *model) targets(g *graph, x, f value) error {
 	label := numbers[float64](m, "label") // targets × (mean, deviation)
 	n := len(label) / 2
@@ -112,7 +114,7 @@ func (m *model) targets(g *graph, x, f value) error {
 	return nil
 }
 
-// uncertainty adds intervals and variances of predictions for scaled rows x.
+// uncertainty declares the intervals and variances of predictions for scaled rows x.
 func (m *model) uncertainty(g *graph, x, points value, n int) {
 	more := m.leverage(g, x)
 	if both := numbers[float64](m, "intervals"); len(both) > 0 {
@@ -134,7 +136,8 @@ func (m *model) uncertainty(g *graph, x, points value, n int) {
 	}
 }
 
-// output declares an output of that many targets, without their axis if there is one.
+// output declares an output with an axis for the targets, or without that axis if there is only
+// one target.
 func (m *model) output(g *graph, name string, v value, targets int, shape ...int) {
 	if targets == 1 {
 		g.output(name, g.op("Squeeze", v, g.integers(1)), tensorFloat64, shape...)

@@ -6,11 +6,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// rounded rounds to float32, the precision in which a model adds.
+// rounded rounds to float32, the precision in which a model adds up numbers.
 func (g *graph) rounded(v value) value { return g.cast(g.cast(v, tensorFloat32), tensorFloat64) }
 
-// chain returns a chain of fused multiply-adds in float32 of n products, which are exact in
-// float64.
+// chain returns the sum of n products, computed like a chain of fused multiply-adds in float32.
+// The products are exact in float64.
 func (g *graph) chain(n int, product func(i int) value) (total value) {
 	for i := range n {
 		p := product(i)
@@ -22,8 +22,8 @@ func (g *graph) chain(n int, product func(i int) value) (total value) {
 	return total
 }
 
-// features returns the cosines and the sines of scaled rows x, rows × frequencies, as the
-// definition of package vec has them.
+// features returns the cosines and the sines of scaled rows x, rows × frequencies, by the
+// definition in package vec.
 func (g *graph) features(x value, frequencies [][]float64) (cos, sin value) {
 	t := g.chain(len(frequencies[0]), func(k int) value {
 		of := make([]float64, len(frequencies))
@@ -43,7 +43,8 @@ func (g *graph) features(x value, frequencies [][]float64) (cos, sin value) {
 	return g.op("Mul", cos, sign), g.op("Mul", sin, sign)
 }
 
-// polynomial evaluates one by fused multiply-adds in float32, lowest power first.
+// polynomial evaluates a polynomial at q by fused multiply-adds in float32. Its coefficients
+// begin with the lowest power.
 func (g *graph) polynomial(coefficients []float32, q value) value {
 	last := len(coefficients) - 1
 	v := g.double(float64(coefficients[last]))
@@ -53,8 +54,8 @@ func (g *graph) polynomial(coefficients []float32, q value) value {
 	return v
 }
 
-// waves returns the sum of the features of scaled rows x times coefficients, which are those
-// of the cosine and the sine of each frequency in turn: rows × scores.
+// waves returns the sum of the features of scaled rows x times their coefficients: rows × scores.
+// coefficients alternates between the cosine and the sine of each frequency.
 func (g *graph) waves(x value, frequencies [][]float64, coefficients []float32, scores int) value {
 	groups := vec.Panels(len(frequencies), vec.Group)
 	padded := append([][]float64(nil), frequencies...)
@@ -81,7 +82,7 @@ func (g *graph) waves(x value, frequencies [][]float64, coefficients []float32, 
 	return g.with([]attribute{{"keepdims", 0}}, "ReduceSum", g.op("Add", both[0], both[1]), g.integers(1))
 }
 
-// scores returns what the model adds up for scaled rows x, rows × scores.
+// scores returns the scores of the model for scaled rows x: rows × scores.
 func (m *model) scores(g *graph, x value) value {
 	intercept := numbers[float64](m, "intercept")
 	k := len(intercept)
@@ -108,7 +109,7 @@ func (m *model) scores(g *graph, x value) value {
 		added[c] = float64(own[m.width])
 	}
 	plus := g.op("Add", g.op("MatMul", x, g.doubles(linear, m.width, k)), g.row(added))
-	limits := numbers[float64](m, "mixture.limits") // scores × 4: of plus, and of the sum
+	limits := numbers[float64](m, "mixture.limits") // scores × 4: lower and upper limit of plus, and of the sum
 	limited := func(v value, at int) value {
 		if len(limits) == 0 {
 			return v
@@ -131,8 +132,9 @@ func (m *model) scores(g *graph, x value) value {
 // maxLeverage bounds the leverage of a row.
 const maxLeverage = 1e9
 
-// leverage returns 1 plus the leverage of each scaled row x, rows × 1; empty without a
-// variance. The normal equations have the factor L: the leverage of the features z is |L⁻¹z|².
+// leverage returns 1 plus the leverage of each scaled row x, rows × 1, or an empty value if the
+// model has no posterior. With the Cholesky factor L of the normal equations, the leverage of
+// features z is |L⁻¹z|².
 func (m *model) leverage(g *graph, x value) value {
 	lower := numbers[float64](m, "posterior")
 	if len(lower) == 0 {
@@ -160,7 +162,7 @@ func (m *model) leverage(g *graph, x value) value {
 	return g.op("Add", g.op("Min", sum, g.double(maxLeverage)), g.double(1))
 }
 
-// inverted returns the inverse of a lower triangular matrix, whose rows follow each other.
+// inverted returns the inverse of a lower triangular n × n matrix, which is stored row by row.
 func inverted(lower []float64, n int) [][]float64 {
 	out := make([][]float64, n)
 	for i := range out {

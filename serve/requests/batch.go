@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// take returns all requests that wait.
+// take returns all pending requests, and marks them as taken.
 func (w *Writer) take() []*entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,7 +23,7 @@ type part struct {
 	records []ingest.Record
 }
 
-// parts returns the records of a batch by partition.
+// parts splits the records of a batch by partition.
 func (w *Writer) parts(batch []*entry) []part {
 	all := make([]part, w.partitions)
 	for _, e := range batch {

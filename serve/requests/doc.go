@@ -1,6 +1,6 @@
-// Package requests writes the rows of requests for predictions over HTTP to a topic,
-// with an id that the caller has, so that labels that come later can be joined to them.
+// Package requests writes the rows of HTTP requests for predictions to a topic. Each row has
+// an id that the caller knows, so that labels that come later can be joined with it.
 //
-// A row is acknowledged by the brokers before its request is answered. While they do not,
-// rows wait in a bounded buffer, and then are refused.
+// The brokers acknowledge a row before its request is answered. While they do not acknowledge
+// records, rows wait in a bounded buffer. Once the buffer is full, further rows are dropped.
 package requests

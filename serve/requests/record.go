@@ -9,8 +9,8 @@ import (
 
 // Row is a row that was predicted.
 type Row struct {
-	Key        []byte // of the record; nil: the id
-	Value      []byte // JSON object, as in a topic of the model
+	Key        []byte // key of the record; nil: the id of the row
+	Value      []byte // JSON object, as in an input topic of the model
 	Prediction []byte // value of the prediction record
 }
 
@@ -20,8 +20,8 @@ type Request struct {
 	Rows   []Row
 	List   bool            // ids of rows are ID-0, ID-1, …; otherwise the only row has ID
 	Traces []ingest.Header // traceparent and tracestate
-	Time   time.Time       // of the request
-	Source string          // of the CloudEvents
+	Time   time.Time       // when the request was received
+	Source string          // ce_source of the records
 }
 
 // RowID returns the id of a row.
@@ -32,14 +32,14 @@ func (r *Request) RowID(i int) string {
 	return r.ID + "-" + strconv.Itoa(i)
 }
 
-// PredictionHeader is the header that has the prediction of a row.
+// PredictionHeader is the header with the prediction for a row.
 const PredictionHeader = "accrete.prediction"
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// records returns a record for each row: its value is the row as a topic holds it, so that a
-// learner can read the topic, and headers have the id (CloudEvents 1.0, binary mode) and
-// the prediction.
+// records returns a record for each row. Its value is the row in the format of an input topic, so
+// that a learner can read the topic. Its headers contain the id (CloudEvents 1.0, binary mode)
+// and the prediction.
 func (r *Request) records() []ingest.Record {
 	out := make([]ingest.Record, len(r.Rows))
 	source, at := []byte(r.Source), []byte(r.Time.UTC().Format(timeLayout))
@@ -65,8 +65,9 @@ var (
 	contentType = ingest.Header{Key: "content-type", Value: []byte("application/json")}
 )
 
-// murmur2 is the hash of keys by which Kafka's own clients choose a partition (Utils.murmur2),
-// so that a topic of labels with the same keys has them in the same partitions.
+// murmur2 is the hash of keys by which Kafka's own clients choose a partition (Utils.murmur2). A
+// topic of labels with the same keys and number of partitions then has them in the same
+// partitions.
 func murmur2(b []byte) uint32 {
 	const m, r = 0x5bd1e995, 24
 	h := 0x9747b28c ^ uint32(len(b))

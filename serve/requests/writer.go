@@ -12,12 +12,12 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 )
 
-// MaxBuffered is the maximum size in bytes of the records that wait for their
+// MaxBuffered is the maximum total size in bytes of the records that wait for
 // acknowledgement.
 const MaxBuffered = 64 << 20
 
-// Errors of Write. After ErrDropped, the rows are not in the topic and will not be; after
-// ErrLate, they may be or will be.
+// Errors of Write. After ErrDropped, the rows are not in the topic and never will be. After
+// ErrLate, they may be in the topic already or later.
 var (
 	ErrDropped  = errors.New("the request was not written to the topic of requests")
 	ErrLate     = errors.New("the topic of requests has not acknowledged the request in time")
@@ -28,17 +28,18 @@ var (
 type Config struct {
 	Client *ingest.Client
 	Topic  string
-	Wait   time.Duration // for the acknowledgement of a request
+	Wait   time.Duration // how long Write waits for the acknowledgement
 
-	// Outcome is called after each request with its number of rows and nil, ErrDropped or
-	// ErrLate. Writing is called with an error while the topic cannot be written, and with nil
-	// once it can again, by one goroutine at a time. It must not call the Writer.
+	// Outcome, if not nil, is called after each request with its number of rows and nil,
+	// ErrDropped or ErrLate. Writing, if not nil, is called with an error while the topic
+	// cannot be written, and with nil once it can be written again. Writing is called by one
+	// goroutine at a time and must not call the Writer.
 	Outcome func(rows int, err error)
 	Writing func(error)
 }
 
-// Writer writes requests to a topic. Many are written together: all that arrive while the
-// brokers acknowledge those before.
+// Writer writes requests to a topic. All requests that arrive while the brokers have yet to
+// acknowledge the previous ones are written together.
 type Writer struct {
 	config  Config
 	publish func(ctx context.Context, partition int, rs []ingest.Record) error // see open
@@ -46,11 +47,11 @@ type Writer struct {
 
 	mu         sync.Mutex
 	pending    []*entry
-	bytes      int   // of pending and of what is being written
+	bytes      int   // size of the records in pending and of those being written
 	partitions int   // 0: not known yet
 	limit      int   // max.message.bytes of the topic
-	trouble    error // why the topic cannot be written
-	attempts   int   // to write that have ended
+	trouble    error // why the topic cannot be written; nil if it can
+	attempts   int   // number of attempts to write that have ended
 	closed     bool
 }
 
@@ -62,12 +63,12 @@ type entry struct {
 	done    chan struct{} // closed once it is acknowledged
 }
 
-// New returns a Writer, which Run has to serve.
+// New returns a Writer. It writes only while Run is running.
 func New(c Config) *Writer {
 	return &Writer{config: c, wake: make(chan struct{}, 1)}
 }
 
-// Write returns nil once all rows of a request are acknowledged.
+// Write queues a request, and returns nil once all of its rows are acknowledged.
 func (w *Writer) Write(ctx context.Context, r *Request) error {
 	e := &entry{records: r.records(), done: make(chan struct{})}
 	err := w.add(e)
@@ -113,7 +114,7 @@ func (w *Writer) add(e *entry) error {
 	return nil
 }
 
-// why returns the trouble as the end of a message. The caller holds mu.
+// why returns the trouble as the end of an error message. The caller holds mu.
 func (w *Writer) why() string {
 	if w.trouble == nil {
 		return ""
@@ -121,7 +122,7 @@ func (w *Writer) why() string {
 	return ": " + w.trouble.Error()
 }
 
-// abandon gives up waiting. A request that is not being written yet will not be.
+// abandon stops waiting for e. If writing e has not begun yet, e is dropped.
 func (w *Writer) abandon(e *entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +141,7 @@ func (w *Writer) abandon(e *entry) error {
 	return fmt.Errorf("%w%s", ErrDropped, w.why())
 }
 
-// Run writes until ctx is done. What waits then is dropped.
+// Run writes requests until ctx is done. Requests that are still waiting then are not written.
 func (w *Writer) Run(ctx context.Context) {
 	defer w.close()
 	for w.open(ctx) != nil {
@@ -151,7 +152,7 @@ func (w *Writer) Run(ctx context.Context) {
 	w.serve(ctx)
 }
 
-// serve writes to a topic that is open.
+// serve writes requests once the topic is open.
 func (w *Writer) serve(ctx context.Context) {
 	for {
 		select {
@@ -177,8 +178,8 @@ func (w *Writer) serve(ctx context.Context) {
 	}
 }
 
-// slowAfter is the time after which an attempt to write is reported as trouble, and between
-// attempts after an error for which a retry alone is no remedy.
+// slowAfter is the time after which an attempt to write is reported as trouble. It is also the
+// pause between attempts after an error that Publish does not retry by itself.
 const slowAfter = time.Second
 
 func pause(ctx context.Context) bool {
@@ -214,7 +215,7 @@ func (w *Writer) open(ctx context.Context) error {
 	return nil
 }
 
-// write makes one attempt, during which Publish repeats what a retry can remedy.
+// write makes one attempt to write p. Publish retries temporary errors within the attempt.
 func (w *Writer) write(ctx context.Context, p part) error {
 	w.mu.Lock()
 	attempt := w.attempts
@@ -237,7 +238,8 @@ func (w *Writer) write(ctx context.Context, p part) error {
 	return err
 }
 
-// report keeps and passes on why the topic cannot be written, and that it can.
+// report stores err, the reason for which the topic cannot be written, or nil if it can, and
+// passes it on to Writing.
 func (w *Writer) report(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
