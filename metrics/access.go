@@ -14,21 +14,22 @@ import (
 	"strings"
 )
 
-// Access is who may use an HTTP server and how it proves who it is. The zero value
-// lets everybody in, without TLS. All files are read again when they change; one that
-// cannot be used is reported to Trouble, and its previous contents remain in use.
+// Access configures authentication of the clients of an HTTP server, and its TLS
+// certificate. The zero value admits every client, without TLS. All files are read again
+// when they change. If a changed file cannot be used, the error is passed to Trouble, and
+// the previous contents stay in use.
 type Access struct {
 	Cert, Key string // PEM files of the certificate and its private key; empty: no TLS
-	ClientCA  string // PEM file of the authorities of client certificates; empty: none are asked for
-	Token     string // file with a bearer token on its first line; empty: none is required
+	ClientCA  string // PEM file of the authorities for client certificates; empty: no client certificates
+	Token     string // file with a bearer token on its first line; empty: no token is required
 
-	Hosts []string // further names that the server answers to: see named
+	Hosts []string // additional host names for which the server answers requests: see named
 
 	Trouble func(error)
 }
 
-// Write reports a line of the log of the HTTP server, unless it is about a failed
-// handshake, which anybody can cause.
+// Write passes a line of the HTTP server's log to Trouble. It drops lines about failed
+// handshakes, because any client can cause them.
 func (a Access) Write(line []byte) (int, error) {
 	if a.Trouble != nil && !bytes.HasPrefix(line, []byte("http: TLS handshake error")) {
 		a.Trouble(errors.New(string(bytes.TrimSpace(line))))
@@ -36,10 +37,10 @@ func (a Access) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// open are the paths that probes can read without credentials.
+// open lists the paths that can be read without credentials, for probes.
 var open = []string{"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"}
 
-// config returns the TLS configuration, nil without TLS.
+// config returns the TLS configuration, or nil without TLS.
 func (a Access) config() (*tls.Config, error) {
 	if a.Cert == "" {
 		return nil, nil
@@ -58,7 +59,7 @@ func (a Access) config() (*tls.Config, error) {
 	}, nil
 }
 
-// load reads the files of TLS.
+// load reads the TLS files.
 func (a Access) load() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
 	if err != nil {
@@ -73,12 +74,12 @@ func (a Access) load() (*tls.Config, error) {
 		if c.ClientCAs = x509.NewCertPool(); !c.ClientCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("%s has no certificate", a.ClientCA)
 		}
-		c.ClientAuth = tls.VerifyClientCertIfGiven // guard tells probes from others
+		c.ClientAuth = tls.VerifyClientCertIfGiven // guard requires it, except for probes
 	}
 	return c, nil
 }
 
-// guard returns a handler that serves h to those who may use it.
+// guard returns a handler that passes requests with valid credentials to h.
 func (a Access) guard(h http.Handler) (http.Handler, error) {
 	if a.Token == "" && a.ClientCA == "" {
 		return h, nil
@@ -120,7 +121,7 @@ func (a Access) readToken() (sum [32]byte, err error) {
 }
 
 // knows reports whether a request has the token with the given SHA-256, as a bearer
-// token or as a password. The time that it takes does not depend on the token.
+// token or as a password. The comparison takes constant time.
 func knows(r *http.Request, want [32]byte) bool {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -9,28 +9,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// blockedLimit is how long the last stable offset of a partition may stand still
-// below its high watermark: longer than the transactions of most producers.
+// blockedLimit is the time after which a partition whose last stable offset does not
+// advance, although it is below the high watermark, counts as blocked. It is longer than
+// the transactions of most producers.
 const blockedLimit = 25 * time.Second
 
-// Blocked is what open transactions keep from a read-committed reader. A
-// transaction whose producer is gone, and that its coordinator does not end,
-// keeps everything behind it for ever. It is for one goroutine at a time.
+// Blocked tracks the records that open transactions hide from a read-committed
+// reader. A hanging transaction, whose producer is gone and which its coordinator
+// does not end, blocks all later records for ever. Blocked must not be used
+// concurrently.
 type Blocked struct {
 	records, seconds *prometheus.GaugeVec
 	now              func() time.Time
 	of               map[[2]string]standing
 }
 
-// standing is a last stable offset below the high watermark, and since when.
+// standing is a last stable offset below the high watermark, and the time since when it
+// has not advanced.
 type standing struct {
 	stable int64
 	since  time.Time
 }
 
-// Set takes in the last stable offset and the high watermark of one partition.
-// It gives the reason for which reading is not ready, if there is one: of all
-// partitions, the one that has been blocked for longest.
+// Set sets the last stable offset and the high watermark of one partition. If any
+// partition is blocked, Set returns a reason for not being ready, which describes
+// the partition that has been blocked for longest.
 func (b *Blocked) Set(topic string, partition int, stable, high int64) (reason string) {
 	p := [2]string{topic, strconv.Itoa(partition)}
 	was, blocked := b.of[p]
@@ -60,7 +63,8 @@ func (b *Blocked) reason() (reason string) {
 	return reason
 }
 
-// Keep forgets the partitions that are read here no longer.
+// Keep removes the partitions for which reads returns false, and returns the same
+// reason as Set.
 func (b *Blocked) Keep(reads func(topic string, partition int) bool) (reason string) {
 	for p := range b.of {
 		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
@@ -72,7 +76,7 @@ func (b *Blocked) Keep(reads func(topic string, partition int) bool) (reason str
 	return b.reason()
 }
 
-// blocked is shared by a learner and a scorer in one process.
+// blocked returns a Blocked. A learner and a scorer in one process share its gauges.
 func (m maker) blocked() *Blocked {
 	return &Blocked{
 		records: m.shared("accrete_blocked_records", "Records between the last stable offset and the high watermark, which cannot be read until the oldest open transaction ends. They are part of accrete_lag_records."),
@@ -82,7 +86,7 @@ func (m maker) blocked() *Blocked {
 	}
 }
 
-// shared is a gauge by partition that may be registered already.
+// shared returns a gauge by partition, which may already be registered.
 func (m maker) shared(name, help string) *prometheus.GaugeVec {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"topic", "partition"})
 	err := m.r.Register(v)

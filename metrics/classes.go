@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// classFigures are the figures of a learner of classes.
+// classFigures holds the collectors for classification.
 type classFigures struct{ auc, prAUC, recall, f1, balanced, cost, calibration, classRecall, classPrecision *prometheus.GaugeVec }
 
 func newClassFigures(r prometheus.Registerer) classFigures {
@@ -37,11 +37,11 @@ func newClassFigures(r prometheus.Registerer) classFigures {
 	return c
 }
 
-// Curve has the figures of a classification that depend on probabilities.
+// Curve holds the figures of a classification that depend on probabilities.
 type Curve struct{ AUC, PRAUC, Precision, Recall float64 }
 
-// Classes sets how well the model tells classes apart. Without curves, with more than 64
-// classes, curve is nil and only f1 and balanced are set.
+// Classes sets the figures for how well the model distinguishes the classes. curve is nil if
+// there are more than 64 classes; then only f1 and balanced are set.
 func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
 	const learner = "accrete"
 	l.f1.WithLabelValues(learner).Set(f1)
@@ -57,7 +57,7 @@ func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
 	l.recall.WithLabelValues(learner, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
 }
 
-// Costs sets the mean cost of a prediction, and of the most probable class.
+// Costs sets the mean cost of the predicted classes, and of the most probable classes.
 func (l *Learner) Costs(mean, probable float64) {
 	l.cost.WithLabelValues("accrete", "least_cost").Set(mean)
 	l.cost.WithLabelValues("accrete", "most_probable").Set(probable)
@@ -69,7 +69,7 @@ func (l *Learner) Calibration(e float64) { l.calibration.WithLabelValues("accret
 // MaxClassLabels is the number of classes that have metrics of their own.
 const MaxClassLabels = 16
 
-// Class sets the figures of one class, of which each may be missing.
+// Class sets the figures of one class. A nil figure is unknown.
 func (l *Learner) Class(name string, recall, precision *float64) {
 	name = strings.ToValidUTF8(name, "\ufffd")
 	if recall != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// deviations are the figures of a learner of numbers with another loss than the square.
+// deviations holds the collectors for a regression whose loss is not the square.
 type deviations struct{ pinball, below, mae, crossed *prometheus.GaugeVec }
 
 func newDeviations(r prometheus.Registerer) deviations {
@@ -26,9 +26,9 @@ func newDeviations(r prometheus.Registerer) deviations {
 	}
 }
 
-// Deviation sets the figures that belong to the loss, the others being nil: the pinball
-// loss and the share of labels below the predictions of the quantile tau, or the mean
-// absolute error.
+// Deviation sets the figures that belong to the loss; all others are nil. For a quantile tau,
+// these are its pinball loss and the share of labels not above its predictions. For other
+// losses, it is the mean absolute error.
 func (l *Learner) Deviation(tau, pinball, below, mae *float64) {
 	const learner = "accrete"
 	if tau != nil {
@@ -41,7 +41,8 @@ func (l *Learner) Deviation(tau, pinball, below, mae *float64) {
 	}
 }
 
-// Crossed sets the share of the records whose quantiles crossed, if there are several.
+// Crossed sets the share of the records with crossing quantiles. It is nil unless there are
+// several quantiles.
 func (l *Learner) Crossed(share *float64) {
 	if share != nil {
 		l.crossed.WithLabelValues("accrete").Set(*share)

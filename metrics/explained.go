@@ -11,7 +11,8 @@ func newExplained(r prometheus.Registerer) *prometheus.GaugeVec {
 	return v
 }
 
-// Explained sets the coefficients of determination of a regression, as Progressive its errors.
+// Explained sets the coefficients of determination of a regression, for the model and the
+// same baselines as Progressive.
 func (l *Learner) Explained(model, mean, noChange, linear float64) {
 	l.explained.WithLabelValues("accrete").Set(model)
 	l.explained.WithLabelValues("majority").Set(mean)

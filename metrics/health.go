@@ -24,13 +24,13 @@ func NewHealth(now func() time.Time) *Health { return &Health{now: now} }
 type Condition struct {
 	h      *Health
 	name   string
-	reason string        // why it is red; empty for green
-	note   string        // what there is to say of a green one
-	limit  time.Duration // of a watch: maximum time without progress
+	reason string        // why the condition is red; empty if it is green
+	note   string        // shown while the condition is green
+	limit  time.Duration // maximum time without progress, for Watch; otherwise 0
 
 	lag     int64
 	trouble string    // obstacle since the last progress, or empty
-	since   time.Time // of the last progress, or of the beginning of the lag or trouble
+	since   time.Time // time of the last progress, or when the lag or the trouble began
 }
 
 // Add adds a condition that is red for the given reason, or green if the reason
@@ -62,7 +62,7 @@ func (c *Condition) Red(reason string) {
 	c.reason = reason
 }
 
-// Note says something of the condition that does not turn it red.
+// Note sets a text that is shown with the condition while it is green.
 func (c *Condition) Note(text string) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()

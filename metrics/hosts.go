@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// named answers requests for other hosts with 421: a page of another site, whose name an
-// attacker has resolve to this machine (DNS rebinding), must not read what browsers may read
-// here. A server on a loopback address answers to loopback names, to addresses, to the host
-// of addr and to Access.Hosts. Any other server answers to every name unless there are
-// Access.Hosts.
+// named protects against DNS rebinding, in which an attacker lets the name of another site
+// resolve to this machine, so that a page of that site can read responses of this server. named
+// answers requests for unknown hosts with status 421. The known hosts of a server are loopback
+// names, IP addresses, the host in addr, and Access.Hosts. A server that listens on other than a
+// loopback address accepts every host unless Access.Hosts is set.
 func (a Access) named(addr string, at net.Addr, next http.Handler) http.Handler {
 	tcp, ok := at.(*net.TCPAddr)
 	if len(a.Hosts) == 0 && (!ok || !tcp.IP.IsLoopback()) {

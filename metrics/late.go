@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Late has the collectors of labels that come later than their features.
+// Late holds the collectors for labels that come later than their features.
 type Late struct {
 	waiting *prometheus.GaugeVec
 	oldest  prometheus.Gauge
@@ -10,8 +10,8 @@ type Late struct {
 	was     map[string]int64
 }
 
-// SetLate sets what waits now, by kind, the age in milliseconds of the features that expire
-// first, and the totals since the model began, by outcome.
+// SetLate sets the number of waiting entries by kind, and the age in milliseconds of the features
+// that expire first. totals counts labels and features by outcome, since the model was created.
 func (l *Learner) SetLate(waiting map[string]int, oldest int64, totals map[string]int64) {
 	for kind, n := range waiting {
 		l.late.waiting.WithLabelValues(kind).Set(float64(n))

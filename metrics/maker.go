@@ -7,15 +7,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Lag is how many records of each partition are still to be dealt with, up to
-// its high watermark. It is for one goroutine at a time.
+// Lag tracks the number of records of each partition that have yet to be processed,
+// up to its high watermark. It must not be used concurrently.
 type Lag struct {
 	v     *prometheus.GaugeVec
 	of    map[[2]string]int64
 	total int64
 }
 
-// Set sets the lag of one partition, and gives that of all together.
+// Set sets the lag of one partition, and returns the total lag of all partitions.
 func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
 	records = max(0, records)
 	p := [2]string{topic, strconv.Itoa(partition)}
@@ -25,8 +25,8 @@ func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
 	return l.total
 }
 
-// Keep forgets the partitions that are read here no longer, and gives the lag of
-// the others together.
+// Keep removes the partitions for which reads returns false, and returns the total
+// lag of the others.
 func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
 	for p, records := range l.of {
 		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
@@ -53,22 +53,22 @@ func (m maker) gauge(name, help string) prometheus.Gauge {
 	return g
 }
 
-// unknown is a gauge whose value is not known until it is set.
+// unknown returns a gauge that is NaN until it is set.
 func (m maker) unknown(name, help string) prometheus.Gauge {
 	g := m.gauge(name, help)
 	g.Set(math.NaN())
 	return g
 }
 
-// histogram has buckets from 100 µs to 13 s, each twice the one before.
+// histogram returns a histogram with buckets from 100 µs to 13 s, each twice the previous one.
 func (m maker) histogram(name, help string) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 18)})
 	m.r.MustRegister(h)
 	return h
 }
 
-// lag is shared by a learner and a scorer in one process: they read different
-// topics.
+// lag returns a Lag. A learner and a scorer in one process share its gauge, because they
+// read different topics.
 func (m maker) lag() *Lag {
 	v := m.shared("accrete_lag_records", "Records between the position and the high watermark, over all partitions.")
 	return &Lag{v: v, of: map[[2]string]int64{}}

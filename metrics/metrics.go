@@ -1,8 +1,8 @@
 // Package metrics exposes the state of a process: Prometheus collectors, liveness
-// and readiness, and the HTTP server for them.
+// and readiness, and an HTTP server.
 //
-// Nothing here is global. Collectors are registered with the Registerer that is
-// passed in, so that two learners can run in one test.
+// There is no global state. Collectors are registered with a Registerer that the
+// caller provides, so that two learners can run in one test.
 package metrics
 
 import (
@@ -14,31 +14,31 @@ import (
 )
 
 // Learner holds the collectors of a learner. Ages and rates are left to queries.
-// Unknown values, such as the time of a snapshot before the first, are NaN.
+// Unknown values, such as the time of the newest snapshot before there is one, are NaN.
 type Learner struct {
-	// Input records by outcome. A replay after a restart does not count them
-	// again.
+	// Input records by outcome. Records that are replayed after a restart are not
+	// counted again.
 	Learned, Predicted, Quarantined, Skipped, Gap prometheus.Counter
 
-	MissingColumns prometheus.Gauge   // without a value in the last 1,000 records
-	DroppedFields  prometheus.Counter // that are not columns
+	MissingColumns prometheus.Gauge   // columns without a value in the last 1,000 records
+	DroppedFields  prometheus.Counter // ignored fields that are not columns
 	AdoptedColumns prometheus.Counter // fields that became columns
-	RenamedColumns prometheus.Counter // that are read by another name
+	RenamedColumns prometheus.Counter // columns that are read from a field with another name
 	Successions    prometheus.Counter // times that a model with adopted columns has taken over
 
-	Owner, Standby prometheus.Gauge // 1 for the role that the process has
+	Owner, Standby prometheus.Gauge // 1 for the current role of the process
 
 	Batches     prometheus.Counter
 	Replayed    prometheus.Counter
 	Predictions prometheus.Counter
 
-	Claim     prometheus.Gauge // epoch
-	Estimated prometheus.Gauge // error
+	Claim     prometheus.Gauge // epoch of the newest claim
+	Estimated prometheus.Gauge // estimated error
 
 	Step     prometheus.Gauge
 	Features prometheus.Gauge
 	Loss     prometheus.Gauge
-	Outliers prometheus.Gauge // labels of a mixture of numbers that were not learned
+	Outliers prometheus.Gauge // examples that a mixture for regression did not learn because of their label
 
 	LastProgress prometheus.Gauge // Unix seconds; 0 before the first batch, so that a learner that never starts looks stalled
 
@@ -79,7 +79,7 @@ type Learner struct {
 
 	missing *prometheus.GaugeVec   // by column
 	void    *prometheus.CounterVec // by type of record
-	voidTo  int64                  // offset after the last void record that was counted
+	voidTo  int64                  // offset after the last counted void record
 
 	weights, memberErrors *prometheus.GaugeVec // of a mixture
 
@@ -89,7 +89,7 @@ type Learner struct {
 }
 
 // ofModel returns a Registerer that adds the label model to every metric, so that
-// those of several models can be told apart.
+// several models can be distinguished.
 func ofModel(model string, r prometheus.Registerer) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"model": model}, r)
 }
@@ -188,8 +188,8 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 	}
 }
 
-// Missing sets the share of the recent records without a value of each of these columns, in
-// place of those that were set before.
+// Missing sets, for each of columns, the share of recent records without a value. It replaces
+// all shares that were set before.
 func (l *Learner) Missing(columns iter.Seq2[string, float64]) {
 	l.missing.Reset()
 	for name, share := range columns {
@@ -197,8 +197,8 @@ func (l *Learner) Missing(columns iter.Seq2[string, float64]) {
 	}
 }
 
-// Void counts a record of the model log that does not count, unless it was counted before:
-// the end of the log is read several times.
+// Void counts a void record of the model log. It ignores records that it has counted before,
+// because the end of the log is read several times.
 func (l *Learner) Void(offset int64, kind string) {
 	if offset >= l.voidTo {
 		l.void.WithLabelValues(kind).Inc()
@@ -206,24 +206,25 @@ func (l *Learner) Void(offset int64, kind string) {
 	}
 }
 
-// Cap sets the maximum number of random features, and what the learner does there.
+// Cap sets the maximum number of random features, and what the learner does once it is
+// reached.
 func (l *Learner) Cap(maximum int, atCap string) {
 	l.maxFeatures.WithLabelValues(atCap).Set(float64(maximum))
 }
 
-// Member sets the weights of a member of the mixture in the predictions of the learner
-// and of a scorer, and its recent error.
+// Member sets the recent error of a member of the mixture, and its weights in the predictions
+// of the learner and of a scorer.
 func (l *Learner) Member(name string, learner, scorer, err float64) {
 	l.weights.WithLabelValues(name, "learner").Set(learner)
 	l.weights.WithLabelValues(name, "scorer").Set(scorer)
 	l.memberErrors.WithLabelValues(name).Set(err)
 }
 
-// MixtureOfScorers sets the recent error of the mixture that a scorer has.
+// MixtureOfScorers sets the recent error of the mixture that scorers predict with.
 func (l *Learner) MixtureOfScorers(err float64) { l.memberErrors.WithLabelValues("scorer").Set(err) }
 
-// Progressive sets the progressive errors of the model and of the baselines. For
-// a regression, majority is the error of the mean.
+// Progressive sets the progressive errors of the model and of the baselines. For a
+// regression, majority is the error of predicting the mean.
 func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("accrete").Set(model)
 	l.errors.WithLabelValues("majority").Set(majority)

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Refuse answers with an error as all servers do, {"error": text}.
+// Refuse answers a request with an error in the format of all servers, {"error": text}.
 func Refuse(w http.ResponseWriter, code int, text string) {
 	reply(w, code, map[string]string{"error": text})
 }
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// missing answers the requests that mux has no other pattern for: with 405 if it has one for
-// another method.
+// missing answers requests for which mux has no other pattern: with status 405 if mux has a
+// pattern for another method, otherwise with 404.
 func missing(mux *http.ServeMux) http.HandlerFunc {
 	has := func(method string, r *http.Request) bool {
 		_, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL})

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// rereadEvery is the minimum interval between looks at whether files have changed.
+// rereadEvery is the minimum interval between checks of whether files have changed.
 const rereadEvery = time.Second
 
-// reread is a value that is made of files, and made again when one of them changes.
+// reread is a value that is read from files, and read again when one of them changes.
 // It is safe for concurrent use.
 type reread[T any] struct {
 	paths   []string
@@ -24,13 +24,13 @@ type reread[T any] struct {
 	failed string // last error that was reported
 }
 
-// stamp is what changes with a file.
+// stamp identifies the contents of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// newReread makes the first value.
+// newReread returns a reread with the current value.
 func newReread[T any](trouble func(error), make func() (T, error), paths ...string) (*reread[T], error) {
 	r := &reread[T]{paths: paths, make: make, trouble: trouble, looked: time.Now()}
 	var err error
@@ -52,8 +52,8 @@ func (r *reread[T]) look() (stamps []stamp, err error) {
 	return stamps, nil
 }
 
-// get returns the value of the files as they are, or as they were when they last could
-// be used.
+// get returns the value for the current files or, if they cannot be used, the last value that
+// could be read.
 func (r *reread[T]) get() T {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,29 +45,27 @@ func (s *Scorer) Model(step int64, written time.Time) {
 	s.ModelTime.Set(at)
 }
 
-// Request counts a request for predictions with the status code of its answer.
+// Request counts a request for predictions by the status code of its response.
 func (s *Scorer) Request(code, rows int, took time.Duration) {
 	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
 	s.HTTPRows.Add(float64(rows))
 	s.HTTP.Observe(took.Seconds())
 }
 
-// Logged counts rows by what became of them in the topic of requests: acknowledged,
-// dropped or late.
+// Logged counts rows of logged requests by outcome: acknowledged, dropped or late.
 func (s *Scorer) Logged(outcome string, rows int) {
 	s.logged.WithLabelValues(outcome).Add(float64(rows))
 }
 
-// Refused counts a snapshot that is not served, for a reason: damaged or gate.
+// Refused counts a snapshot that is not served. The reason is damaged or gate.
 func (s *Scorer) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
 
-// Canary counts records of keys that the canary predicts for, by what it did: predicted or
-// refused.
+// Canary counts records with keys of the canary by outcome: predicted or refused.
 func (s *Scorer) Canary(outcome string, records int) {
 	s.canary.WithLabelValues(outcome).Add(float64(records))
 }
 
-// Mode sets how the snapshot served is chosen: follow, hold or pin.
+// Mode sets how the snapshot in use is chosen: follow, hold or pin.
 func (s *Scorer) Mode(mode string) {
 	for _, m := range []string{"follow", "hold", "pin"} {
 		is := 0.0
@@ -78,8 +76,8 @@ func (s *Scorer) Mode(mode string) {
 	}
 }
 
-// Challenge sets the metric of the gate for the newest snapshot and for the one that was
-// served when it was written.
+// Challenge sets the metric of the gate for the newest snapshot (challenger) and for the
+// snapshot that was served when the newest was written (champion).
 func (s *Scorer) Challenge(challenger, champion float64) {
 	s.compared.WithLabelValues("challenger").Set(challenger)
 	s.compared.WithLabelValues("champion").Set(champion)

@@ -51,12 +51,12 @@ func reply(w http.ResponseWriter, code int, v any) {
 type Server struct {
 	server   *http.Server
 	listener net.Listener
-	served   chan struct{} // closed when it serves no more, for the reason in err
+	served   chan struct{} // closed when it has stopped serving, for the reason in err
 	err      error
 }
 
-// Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until
-// Close to those who may use it. ctx bounds the time until it listens.
+// Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until Close. a
+// determines which requests are admitted. ctx bounds the time until the server listens.
 func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server, error) {
 	h, err := a.guard(h)
 	if err != nil {
@@ -72,7 +72,7 @@ func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server,
 		return nil, fmt.Errorf("%s %w: choose another address, or port 0 to pick a free one", addr, errInUse)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%v: choose another address", err) // no net.OpError, as which it would seem to be Kafka's
+		return nil, fmt.Errorf("%v: choose another address", err) // not a net.OpError, which would be taken for an error of Kafka
 	}
 	s := &Server{
 		server: &http.Server{
@@ -101,20 +101,20 @@ func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server,
 
 var errInUse = errors.New("is in use by another program")
 
-// winsockInUse is what Windows says in place of EADDRINUSE.
+// winsockInUse is the error of Windows that corresponds to EADDRINUSE.
 const winsockInUse = syscall.Errno(10048)
 
-// InUse says whether err, of Serve or of any other listener, is that another
-// program listens at the address.
+// InUse reports whether err, from Serve or any other listener, means that another
+// program listens on the address.
 func InUse(err error) bool {
 	return errors.Is(err, errInUse) || errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, winsockInUse)
 }
 
-// Addr is where the server listens, as host:port.
+// Addr returns the address on which the server listens, as host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close stops listening and waits up to 2 s for answers under way. A second
-// Close does nothing.
+// Close stops listening and waits up to 2 s for requests in progress. A second Close
+// does nothing.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -6,15 +6,14 @@ import (
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
-// Tables are the metrics of input.tables. Their label is the name of a table, of which the
-// configuration has a few.
+// Tables holds the metrics of input.tables. Their label is the name of a table.
 type Tables struct {
 	rows, lag        *prometheus.GaugeVec
 	records, missing *prometheus.CounterVec
 	was              map[ofTable]table.Counts
 }
 
-// ofTable names one of the tables of one name that a process has.
+// ofTable identifies a table in a process that may have several tables with the same name.
 type ofTable struct {
 	rows any
 	name string
@@ -47,9 +46,10 @@ func (t *Tables) Missing(table string, records int64) {
 	t.missing.WithLabelValues(table).Add(float64(records))
 }
 
-// Add adds how a table is now, with the number of records that had no row in it since the last
-// call. The counts of tables of one name are added up; of tells them apart, and may be nil where
-// a name has one table. The gauges are those of the table that was added last.
+// Add updates the metrics to the status of a table, its lag, and the number of records that had
+// no row in it since the last call. of distinguishes tables with the same name, and may be nil if
+// names are unique. The counters of tables with the same name are added up; the gauges are those
+// of the table that was added last.
 func (t *Tables) Add(of any, s *table.Status, lag, missing int64) {
 	t.rows.WithLabelValues(s.Name).Set(float64(s.Rows))
 	t.lag.WithLabelValues(s.Name).Set(float64(lag))

@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// vectors are the metrics of a learner that have labels.
+// vectors holds the metrics of a learner that have labels.
 type vectors struct {
 	examples      *prometheus.CounterVec
 	progressive   *prometheus.GaugeVec

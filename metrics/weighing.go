@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Weighing are the metrics of learner.balance and learner.half_life.
+// Weighing holds the metrics of learner.balance and learner.half_life.
 type Weighing struct {
 	thinned, untimed       prometheus.Counter
 	kept, weight, now      prometheus.Gauge
@@ -24,7 +24,7 @@ func newWeighing(m maker) Weighing {
 	}
 }
 
-// Start has Add count from what p has already.
+// Start sets the state after which Add counts: examples up to p are not counted.
 func (w *Weighing) Start(p *learner.Progress) {
 	if p.Thinned != nil {
 		w.wasThinned = p.Thinned.Thinned
@@ -34,7 +34,7 @@ func (w *Weighing) Start(p *learner.Progress) {
 	}
 }
 
-// Add adds what became of the examples since the last call.
+// Add updates the metrics with the examples since the last call of Add or Start.
 func (w *Weighing) Add(p *learner.Progress) {
 	if t := p.Thinned; t != nil {
 		w.thinned.Add(float64(max(0, t.Thinned-w.wasThinned)))

@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Windows are the metrics of input.windows.
+// Windows holds the metrics of input.windows.
 type Windows struct {
 	rows    *prometheus.CounterVec
 	keys    prometheus.Gauge
@@ -26,7 +26,7 @@ func newWindows(m maker) Windows {
 	return w
 }
 
-// Add adds what became of rows since before.
+// Add counts the rows between the statuses before and now. before is nil at first.
 func (w *Windows) Add(now, before *learner.WindowStatus) {
 	a, b := now.Counts, learner.WindowCounts{}
 	if before != nil {

@@ -28,8 +28,8 @@ type Security struct {
 	PasswordFile string // sasl.password_file: file with the password on its first line
 	OAuth        OAuth  // of OAUTHBEARER
 
-	// AWS returns the credentials of AWS_MSK_IAM, for every connection. The
-	// mechanism needs it.
+	// AWS returns the credentials for a new connection with the mechanism
+	// AWS_MSK_IAM, which requires it.
 	AWS func(context.Context) (AWSCredentials, error)
 }
 

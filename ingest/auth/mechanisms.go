@@ -19,8 +19,8 @@ type method struct {
 	build    func(Security) (sasl.Mechanism, error)
 }
 
-// methods are the SASL mechanisms. Each reads its credentials when a connection
-// authenticates.
+// methods lists the SASL mechanisms. Each of them reads its credentials when a
+// connection authenticates.
 var methods = []method{
 	{name: "PLAIN", password: true, build: func(s Security) (sasl.Mechanism, error) {
 		return plain.Plain(func(context.Context) (a plain.Auth, err error) {

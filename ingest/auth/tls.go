@@ -8,7 +8,7 @@ import (
 )
 
 // TLS returns the configuration of a new connection, or nil if connections are
-// not encrypted. It reads the files at each call, and so has the current certificates.
+// not encrypted. It reads the files at each call, to use the current certificates.
 func (s Security) TLS() (*tls.Config, error) {
 	if err := s.Check(); err != nil || !s.Encrypted() {
 		return nil, err

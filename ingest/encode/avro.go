@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/avro"
 )
 
-// avroWriter writes records in one schema of Avro.
+// avroWriter writes records with one Avro schema.
 type avroWriter struct {
 	Roles
 	schema *avro.Schema
@@ -39,7 +39,7 @@ func (w *avroWriter) encode(example []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range w.root.Fields { // what is missing is null where that is possible
+	for i := range w.root.Fields { // missing fields become null if their type allows it
 		f := &w.root.Fields[i]
 		if _, ok := record[f.Name]; !ok && !f.HasDefault && f.Type.Type == "union" {
 			record[f.Name] = nil
@@ -62,8 +62,9 @@ func hasField(n *avro.SchemaNode, name string) bool {
 	return false
 }
 
-// shaped returns the fields of an example as a schema with some fields at the top has them:
-// inputs in features or x, or beside the label; those with paths inside each other.
+// shaped arranges the fields of an example for a schema. has reports whether the schema has a
+// top-level field of a name. Inputs go to the field features or x if the schema has it, and
+// otherwise to the top level. An input whose name is a path becomes nested fields.
 func shaped(example []byte, r Roles, has func(string) bool) (map[string]any, error) {
 	inputs, others, err := members(example, r)
 	if err != nil {
@@ -97,7 +98,7 @@ func shaped(example []byte, r Roles, has func(string) bool) (map[string]any, err
 	return top, nil
 }
 
-// put sets the value at a path, unless the path is the name of a field itself.
+// put sets the value at a path. If whole is true, the path is the name of a field.
 func put(to map[string]any, path string, v any, whole bool) {
 	name, rest, nested := strings.Cut(path, ".")
 	if !nested || whole {
@@ -112,7 +113,7 @@ func put(to map[string]any, path string, v any, whole bool) {
 	put(inner, rest, v, false)
 }
 
-// plainly returns a value without the order of its members.
+// plainly returns a value with maps in place of ordered objects.
 func plainly(v any) any {
 	switch v := v.(type) {
 	case ordered:
@@ -152,7 +153,7 @@ func lists(v any) any {
 
 var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// deriveAvro returns a schema for records like an example.
+// deriveAvro returns a schema for records with the same fields as an example.
 func deriveAvro(example []byte, r Roles) (string, error) {
 	inputs, err := fieldsOf(example, r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package encode writes examples, which are JSON records, in the other formats of records,
-// so that a file can be fed to a topic in the format that the topic has.
+// Package encode converts examples from JSON records to the other record formats, so that a file
+// can be fed to a topic in the format of the topic.
 package encode
 
 import (
@@ -18,14 +18,14 @@ type Writer interface {
 	Write(example []byte) (value []byte, headers []ingest.Header, err error)
 }
 
-// Roles are the fields that are not inputs, by name; empty: there is none.
+// Roles names the fields that are not inputs. An empty name means that there is no such field.
 type Roles struct {
-	Labels      []string // of which the first one that an example has is its label, if Several is false
+	Labels      []string // if Several is false, the label of an example is the first of these fields that it has
 	Several     bool
 	Weight, Key string
 }
 
-// New returns the Writer of a format that needs no schema: json, vw or float32.
+// New returns the Writer of a format that needs no schema: json, cloudevents, vw or float32.
 func New(format string, r Roles) (Writer, error) {
 	switch format {
 	case "", "json":
@@ -44,7 +44,7 @@ type asIs struct{}
 
 func (asIs) Write(example []byte) ([]byte, []ingest.Header, error) { return example, nil, nil }
 
-// events writes an example as the data of an event.
+// events writes an example as the data of a CloudEvent.
 type events struct{}
 
 func (events) Write(example []byte) ([]byte, []ingest.Header, error) {
@@ -59,7 +59,7 @@ type member struct {
 	value any
 }
 
-// members returns the inputs of an example in their order, and its other fields.
+// members returns the inputs of an example in order, and the fields with a role.
 func members(example []byte, r Roles) (inputs []member, others map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(example))
 	d.UseNumber()
@@ -91,7 +91,7 @@ func members(example []byte, r Roles) (inputs []member, others map[string]any, e
 	return inputs, others, nil
 }
 
-// ordered is an object with its members in order.
+// ordered is a JSON object that keeps the order of its members.
 type ordered []member
 
 // object reads an object.
@@ -146,7 +146,7 @@ func read(d *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// label returns the only label of an example, nil if it has none.
+// label returns the label of an example, or nil if it has none.
 func (r Roles) label(others map[string]any) any {
 	for _, name := range r.Labels {
 		if v := others[name]; v != nil {

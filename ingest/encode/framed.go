@@ -10,13 +10,13 @@ import (
 	"github.com/accrete-ml/accrete/ingest/registry"
 )
 
-// schemaWriter encodes examples in a schema of its format.
+// schemaWriter encodes examples with a schema.
 type schemaWriter interface {
 	encode(example []byte) ([]byte, error)
-	index() []byte // of the message, in the framing of a registry
+	index() []byte // path of the message in the schema, for the framing of a registry
 }
 
-// frameWriter begins each value with the id of its schema.
+// frameWriter prefixes each value with the id of its schema.
 type frameWriter struct {
 	schemaWriter
 	head []byte // nil: the values are not framed
@@ -30,8 +30,8 @@ func (f frameWriter) Write(example []byte) ([]byte, []ingest.Header, error) {
 	return append(f.head[:len(f.head):len(f.head)], value...), nil, nil
 }
 
-// kinds are the formats with a schema: what a registry calls them, how to write with one,
-// and how to make one for records like an example.
+// kinds lists the formats with a schema: the type of such schemas in a registry, how to write
+// with a schema, and how to derive one from an example.
 var kinds = map[string]struct {
 	typ    string
 	with   func(schema string, r Roles) (schemaWriter, error)
@@ -42,9 +42,10 @@ var kinds = map[string]struct {
 	"json-schema": {"JSON", newJSONSchema, deriveJSONSchema},
 }
 
-// WithSchema returns the Writer of a format with a schema: that of text, or the newest of
-// the subject in a registry. Without either, a schema is made for records like the first
-// example, and registered.
+// WithSchema returns the Writer of a format with a schema. The schema is text or, if that is
+// empty, the newest schema of the subject in the registry. If the subject does not exist, a
+// schema is derived from the first example and registered. Without a client, values are not
+// framed.
 func WithSchema(ctx context.Context, format, text string, r Roles, client *registry.Client, subject string) (Writer, error) {
 	kind, ok := kinds[format]
 	if !ok {
@@ -95,12 +96,12 @@ func registered(ctx context.Context, typ string, with func(string, Roles) (schem
 	return frameWriter{w, head(id, w)}, err
 }
 
-// head returns the bytes that name a schema.
+// head returns the framing that names a schema.
 func head(id uint32, w schemaWriter) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, id), w.index()...)
 }
 
-// derived waits for the first example.
+// derived is a Writer that is made from the first example.
 type derived struct {
 	roles Roles
 	make  func(example []byte) (Writer, error)

@@ -21,7 +21,8 @@ type protobufWriter struct {
 	message protoreflect.MessageDescriptor
 }
 
-// newProtobuf takes a schema in its language, or as a decode.Writer has it.
+// newProtobuf accepts a schema in the language of Protocol Buffers, or in the format of a
+// decode.Writer.
 func newProtobuf(text string, r Roles) (schemaWriter, error) {
 	m, err := protobuf.Descriptor(text, nil)
 	if err != nil {
@@ -55,7 +56,7 @@ func (w *protobufWriter) encode(example []byte) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
-// deriveProtobuf returns a schema for records like an example.
+// deriveProtobuf returns a schema for records with the same fields as an example.
 func deriveProtobuf(example []byte, r Roles) (string, error) {
 	inputs, err := fieldsOf(example, r)
 	if err != nil {
@@ -82,7 +83,7 @@ func deriveProtobuf(example []byte, r Roles) (string, error) {
 	return b.String(), nil
 }
 
-// fieldsOf returns the inputs of an example and its other fields.
+// fieldsOf returns the inputs of an example, followed by its fields with a role.
 func fieldsOf(example []byte, r Roles) ([]member, error) {
 	inputs, others, err := members(example, r)
 	for _, name := range append(append([]string{}, r.Labels...), r.Weight, r.Key) {
@@ -101,7 +102,7 @@ func (jsonWriter) index() []byte                         { return nil }
 
 func newJSONSchema(string, Roles) (schemaWriter, error) { return jsonWriter{}, nil }
 
-// deriveJSONSchema returns a schema that every example has.
+// deriveJSONSchema returns a schema that every example satisfies.
 func deriveJSONSchema([]byte, Roles) (string, error) {
 	return `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Example","type":"object"}`, nil
 }

@@ -65,8 +65,8 @@ func (v vowpal) Write(example []byte) ([]byte, []ingest.Header, error) {
 // plain writes a scalar.
 func plain(v any) string { return fmt.Sprint(v) }
 
-// float32s writes lists of numbers of four bytes, in the order of the example: those with a
-// role where it says, and the inputs in the other places.
+// float32s writes an example as a list of float32 numbers. The names of fields with a role are
+// indices, at which their numbers are written. The inputs fill the other places, in order.
 type float32s struct{ Roles }
 
 func (f float32s) Write(example []byte) ([]byte, []ingest.Header, error) {

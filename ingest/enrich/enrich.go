@@ -1,4 +1,4 @@
-// Package enrich reads the topics of tables, with whose rows records are enriched.
+// Package enrich reads the topics of tables. Their rows are used to enrich records.
 package enrich
 
 import (
@@ -17,28 +17,29 @@ import (
 // Config configures a Reader.
 type Config struct {
 	Client   *ingest.Client
-	MaxBytes int // of a record that is read
+	MaxBytes int // maximum size of a record
 
 	Retrying func(error)    // called with errors that are retried
-	Rejected func(Rejected) // called with records that are no rows
+	Rejected func(Rejected) // called with records that are not valid rows
 }
 
-// Rejected describes records of one partition that are no rows.
+// Rejected describes records of one partition that are not valid rows.
 type Rejected struct {
 	Topic     string
 	Partition int32
-	Offset    int64 // of the first
+	Offset    int64 // of the first such record
 	Records   int64
-	Err       error // of the first
+	Err       error // of the first such record
 }
 
 // ErrTopic means that the topic of a table does not exist.
 var ErrTopic = errors.New("table cannot be read")
 
-// ErrRenewed means that the topic of a table is another one than a moment ago.
+// ErrRenewed means that the topic of a table was deleted and created again.
 var ErrRenewed = errors.New("deleted and created again while it was read")
 
-// Reader reads the topics of tables as they grow. It reads ahead up to a bound.
+// Reader reads the topics of tables as they grow, and queues a bounded number of changes
+// until they are taken.
 type Reader struct {
 	config Config
 	budget *ingest.Budget
@@ -51,7 +52,7 @@ type Reader struct {
 	err     error
 }
 
-// topic is that of a table.
+// topic is the topic of a table.
 type topic struct {
 	of    *table.Config
 	id    [16]byte
@@ -62,13 +63,13 @@ type topic struct {
 type part struct {
 	*topic
 	number int32
-	next   int64 // first offset that was not read; owned by its goroutine
-	end    int64 // of the partition when the Reader was opened, or a lower one since; guarded by Reader.mu
-	taken  int64 // first offset that was not taken; likewise
-	last   int64 // end of the partition as of the last response; likewise
+	next   int64 // first offset that was not read; owned by the goroutine that reads the partition
+	end    int64 // end of the partition when the Reader was opened, or a lower end since; guarded by Reader.mu
+	taken  int64 // first offset that was not taken; guarded by Reader.mu
+	last   int64 // end of the partition in the last response; guarded by Reader.mu
 }
 
-// piece is what was read of a partition.
+// piece is a part of the changes that were read from a partition.
 type piece struct {
 	*part
 	table.Changes
@@ -76,15 +77,15 @@ type piece struct {
 }
 
 const (
-	pieceBytes = 32 << 10 // that a piece has, unless a single row is larger
-	aheadBytes = 1 << 20  // that are read ahead, at least
-	fetchBytes = 8 << 20  // of responses
+	pieceBytes = 32 << 10 // size at which a piece is complete
+	aheadBytes = 1 << 20  // size of the queue at which reading pauses
+	fetchBytes = 8 << 20  // memory budget for responses
 
-	partitionsEvery = 5 * time.Second // interval at which added partitions are looked for
+	partitionsEvery = 5 * time.Second // interval between checks for added partitions
 )
 
-// Open returns a Reader that continues after what the tables have. A topic that is not the one
-// that they have read is read from its beginning.
+// Open returns a Reader that continues where the tables end. If a topic was deleted and created
+// again since the table was read, it is read from its beginning.
 func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) {
 	r := &Reader{config: c, budget: ingest.NewBudget(fetchBytes), changed: make(chan struct{})}
 	for _, t := range tables.All {
@@ -111,14 +112,14 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 			if was, next := t.Next(p.number); was == to.id {
 				p.next = next
 			}
-			if p.next > end[i] { // what is before first[i] was deleted, as follow finds out
-				p.next = first[i] // truncated: what is left is read again
-				r.position(p)     // also if nothing is left
+			if p.next > end[i] { // if p.next is before first[i], follow handles the deleted records
+				p.next = first[i] // truncated: read the remaining records again
+				r.position(p)     // even if there are none
 			}
 			p.taken, p.last = p.next, p.end
 			to.parts = append(to.parts, p)
 		}
-		if was, _ := t.Next(0); was != to.id && was != ([16]byte{}) && len(to.parts) > 0 { // its rows go, also if the new topic has none
+		if was, _ := t.Next(0); was != to.id && was != ([16]byte{}) && len(to.parts) > 0 { // the rows of the old topic are deleted, even if the new topic has no rows
 			r.position(to.parts[0])
 		}
 		r.topics = append(r.topics, to)
@@ -126,7 +127,7 @@ func Open(ctx context.Context, c Config, tables *table.Tables) (*Reader, error) 
 	return r, nil
 }
 
-// position queues a change without rows, by which the table knows at which offset of p it
+// position queues a change without rows, which tells the table at which offset of p it
 // continues.
 func (r *Reader) position(p *part) {
 	r.queue = append(r.queue, piece{part: p, size: 128, Changes: table.Changes{Table: p.of.Name(), TopicID: p.id, Partition: p.number, From: p.next, To: p.next}})
@@ -152,7 +153,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	return err
 }
 
-// set changes the shared fields.
+// set changes the shared fields and wakes all waiting goroutines.
 func (r *Reader) set(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,7 +162,7 @@ func (r *Reader) set(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// wait waits until ok holds, which is called with the lock.
+// wait waits until ok returns true. It calls ok with the lock held.
 func (r *Reader) wait(ctx context.Context, ok func() bool) error {
 	for {
 		r.mu.Lock()
@@ -178,7 +179,8 @@ func (r *Reader) wait(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// Take returns changes that have arrived, about most bytes of them at most. It does not wait.
+// Take removes queued changes and returns them, up to most bytes but at least one piece. It does
+// not wait.
 func (r *Reader) Take(most int) (changes []table.Changes) {
 	r.mu.Lock()
 	n, size := 0, 0
@@ -201,14 +203,14 @@ func (r *Reader) Take(most int) (changes []table.Changes) {
 	return changes
 }
 
-// Pending returns the number of bytes that have arrived and were not taken.
+// Pending returns the size in bytes of the changes that were not taken yet.
 func (r *Reader) Pending() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size
 }
 
-// CaughtUp reports whether everything was taken that the topics had when the Reader was opened.
+// CaughtUp reports whether all changes were taken that the topics had when the Reader was opened.
 func (r *Reader) CaughtUp() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,18 +228,17 @@ func (r *Reader) caughtUp() bool {
 	return true
 }
 
-// Wait waits until there is something to take, or nothing is left of what the topics had when
-// the Reader was opened.
+// Wait waits until there are changes to take, or until CaughtUp is true.
 func (r *Reader) Wait(ctx context.Context) error {
 	return r.wait(ctx, func() bool { return len(r.queue) > 0 || r.caughtUp() })
 }
 
-// WaitMore waits until there is something to take.
+// WaitMore waits until there are changes to take.
 func (r *Reader) WaitMore(ctx context.Context) error {
 	return r.wait(ctx, func() bool { return len(r.queue) > 0 })
 }
 
-// Lag returns the number of offsets of each table that were not taken.
+// Lag returns, for each table, the number of offsets that were not taken yet.
 func (r *Reader) Lag() (lags []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
-// follow reads a partition.
+// follow reads a partition until ctx is done, and queues its changes.
 func (r *Reader) follow(ctx context.Context, p *part) error {
 	f := r.config.Client.Fetcher(p.of.Topic, int(p.number)).Within(r.budget)
 	for {
@@ -25,12 +25,12 @@ func (r *Reader) follow(ctx context.Context, p *part) error {
 		var gap *ingest.GapError
 		var past *ingest.PastEnd
 		switch {
-		case errors.As(err, &gap): // the broker has deleted what was before, maybe all there was
+		case errors.As(err, &gap): // earlier records were deleted, maybe all of them
 			if err := r.push(ctx, p, ingest.Fetched{Next: gap.LogStart, End: max(p.last, gap.LogStart)}); err != nil {
 				return err
 			}
 			continue
-		case errors.As(err, &past): // truncated: what is there now is read again
+		case errors.As(err, &past): // truncated: read the partition again
 			p.next = 0
 			r.set(func() {
 				p.last, p.end = past.End, min(p.end, past.End)
@@ -52,11 +52,11 @@ func (r *Reader) follow(ctx context.Context, p *part) error {
 	}
 }
 
-// push adds what was read to the queue, in pieces, when there is room.
+// push adds the records in got to the queue, in pieces, and waits for room.
 func (r *Reader) push(ctx context.Context, p *part, got ingest.Fetched) error {
 	r.set(func() {
 		p.last = got.End
-		p.end = min(p.end, got.End) // of what was truncated, nothing will come
+		p.end = min(p.end, got.End) // do not wait for truncated records
 	})
 	rejected := Rejected{Topic: p.of.Topic, Partition: p.number}
 	for rs := got.Records; p.next < got.Next; {
@@ -93,7 +93,7 @@ func (r *Reader) push(ctx context.Context, p *part, got ingest.Fetched) error {
 	return nil
 }
 
-// discover looks for partitions that are added to a topic, and follows them.
+// discover checks for partitions that are added to a topic, and follows them.
 func (r *Reader) discover(ctx context.Context, g *errgroup.Group, t *topic) error {
 	tick := time.NewTicker(partitionsEvery)
 	defer tick.Stop()
@@ -105,7 +105,7 @@ func (r *Reader) discover(ctx context.Context, g *errgroup.Group, t *topic) erro
 		case <-tick.C:
 		}
 		id, n, err := r.config.Client.Partitions(ctx, t.of.Topic)
-		if err != nil { // reported by those who read it
+		if err != nil { // follow reports it
 			continue
 		}
 		if !ingest.SameTopic(id, t.id) {

@@ -7,7 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
-// Load returns tables with what their topics have now.
+// Load returns tables with the current contents of their topics.
 func Load(ctx context.Context, c Config, all []table.Config) (*table.Tables, error) {
 	tables := table.New(all)
 	r, err := Open(ctx, c, tables)

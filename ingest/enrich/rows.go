@@ -8,25 +8,25 @@ import (
 	"github.com/accrete-ml/accrete/ingest/table"
 )
 
-// Rows are tables that follow their topics, for those who serve a model. They may be used
-// concurrently.
+// Rows holds tables that follow their topics, for a process that serves a model. It is safe for
+// concurrent use.
 type Rows struct {
 	config Config
 	mu     sync.RWMutex
 	tables *table.Tables
 	reader *Reader
 
-	// Applied, if not nil, is called after changes were applied, with the number of offsets of
-	// each table that were not.
+	// Applied, if not nil, is called after changes were applied. lags is the number of offsets
+	// of each table that are not applied yet.
 	Applied func(now []table.Status, lags []int64)
 }
 
-// NewRows returns Rows that were not read yet.
+// NewRows returns Rows with empty tables.
 func NewRows(c Config, all []table.Config) *Rows {
 	return &Rows{config: c, tables: table.New(all)}
 }
 
-// Tables returns the tables, which must be used while f of Reading runs alone.
+// Tables returns the tables. They must only be used inside a function that is passed to Reading.
 func (r *Rows) Tables() *table.Tables { return r.tables }
 
 // Reading calls f while the rows do not change.
@@ -45,9 +45,9 @@ func (r *Rows) Open(ctx context.Context) (err error) {
 // reopenAfter is how long Run waits after an error.
 const reopenAfter = 2 * time.Second
 
-// Run applies changes until ctx is done, from Open on. It calls ready once it has applied what
-// the topics had at the time of Open. After an error it opens the topics again, and the rows stay
-// as they are meanwhile.
+// Run applies changes after Open, until ctx is done. It calls ready, possibly more than once,
+// when it has applied all changes that the topics had at the time of Open. After an error it
+// opens the topics again; in the meantime, the rows stay unchanged.
 func (r *Rows) Run(ctx context.Context, ready func()) {
 	for {
 		err := r.run(ctx, ready)
@@ -73,7 +73,7 @@ func (r *Rows) run(ctx context.Context, ready func()) error {
 	defer stop()
 	ended.Go(func() { r.reader.Run(reading) })
 	for {
-		wait := r.reader.Wait // which ends without changes if those to come were truncated
+		wait := r.reader.Wait // may end without changes, if those that were expected were truncated
 		if r.reader.CaughtUp() {
 			ready()
 			wait = r.reader.WaitMore

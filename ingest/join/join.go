@@ -1,11 +1,16 @@
 // Package join joins features with the labels that come later, by key and event time.
 //
-// A Join is a state machine: it depends on the records and their order alone, and reads no
-// clock. Its time is the largest one that its records have had. Features wait until their
-// label comes or their time is over; labels that come before their features wait likewise;
-// and keys that are done are remembered until they expire, so that further labels are known
-// to be duplicates, contradictions, or late. Each of the three is bounded by Config.Pending,
-// beyond which the first to expire goes.
+// A Join is a state machine: it depends only on the records and their order, and reads no
+// clock. Its time is the largest time of its records, except that single times far ahead do
+// not count (see Advance). It holds three kinds of entries:
+//
+//   - Features wait until their label comes or they expire.
+//   - Labels that come before their features wait until the features come or they expire.
+//   - Keys that are done are remembered until they expire, so that further labels are known
+//     to be duplicates, contradictions, or late.
+//
+// The number of each kind is bounded by Config.Pending. Beyond it, the entry that would expire
+// first is dropped.
 package join
 
 import (
@@ -19,11 +24,11 @@ import (
 
 // Event is a row that was predicted and waits for its label.
 type Event struct {
-	Key    string    // of the row, as the learner knows it
-	X      []float64 // values as they were
+	Key    string    // key of the row, for the learner
+	X      []float64 // values of the row at the time of the prediction
 	Weight float64
-	Class  int       // that was decided for; -1: none. Like Kept, it is set by the caller
-	Kept   []float64 // what grading the prediction takes
+	Class  int       // predicted class; -1: none; set by the caller, as is Kept
+	Kept   []float64 // what the learner needs to grade the prediction
 
 	Time int64 // of the features, milliseconds since 1970
 }
@@ -37,32 +42,32 @@ type Example struct {
 // Join is the state of a join.
 type Join struct {
 	config  Config
-	timeout learner.Label // of features without a label; none: they are dropped
+	timeout learner.Label // label for features that expire without one; if unset, they are dropped
 
 	clock   int64 // largest time; math.MinInt64 before the first record
-	ahead   int64 // the least of the successive times too far ahead of clock; 0: none
-	behind  int64 // number of successive times too far behind clock, or of those too far ahead as a negative number
-	seq     int64 // of the next entry
+	ahead   int64 // smallest of the successive times too far ahead of clock; 0: none
+	behind  int64 // number of successive times too far behind clock; negative: number of those too far ahead
+	seq     int64 // sequence number of the next entry
 	entries map[string]*entry
 	queues  [kinds]queue
 	counts  Counts
 
-	bytes int64 // of the keys and values of all entries, without what is kept of predictions
+	bytes int64 // size of the keys and values of all entries, without Event.Kept
 }
 
-// confirmations is the number of successive times far from that of a Join after which it goes
-// there. A slow partition may have a few that are behind, and going back for it only delays what
-// expires. A producer with a wrong clock may have a few that are ahead, and what has expired by
-// them does not come back.
+// confirmations is the number of successive times far from the time of a Join after which the
+// Join adopts them. A slow partition may deliver a few times that are far behind; going back to
+// them only delays expiry. A producer with a wrong clock may deliver a few times that are far
+// ahead; entries that expire because of them are lost.
 const confirmations = 8
 
-// kind is what an entry is.
+// kind is the kind of an entry.
 type kind uint8
 
 const (
 	waiting kind = iota // features without a label
 	early               // a label without features
-	done                // a key that has its label, or is out of time
+	done                // a key that has its label, or whose features have expired
 	kinds
 )
 
@@ -73,10 +78,10 @@ type entry struct {
 	seq   int64
 	at    int // place in its queue
 
-	event   *Event        // of waiting
-	label   learner.Label // of early
-	time    int64         // of the label of early
-	learned uint64        // of done: digest of the label; 0: it is out of time
+	event   *Event        // for waiting
+	label   learner.Label // for early
+	time    int64         // for early: time of the label
+	learned uint64        // for done: digest of the label; 0: none came in time
 }
 
 // New returns a Join without any records.
@@ -84,17 +89,17 @@ func New(c Config) *Join {
 	return &Join{config: c, clock: math.MinInt64, entries: map[string]*entry{}}
 }
 
-// SetTimeout sets the label of features that have got none within the TTL, and without
-// which they are dropped.
+// SetTimeout sets the label for features that have received none within the TTL. Without
+// SetTimeout, such features are dropped.
 func (j *Join) SetTimeout(y learner.Label) { j.timeout = y }
 
-// Advance moves the time of the Join to that of the next record. It returns the examples of
-// features whose time is over, with the label for these, the first to expire first.
+// Advance moves the time of the Join to that of the next record. It returns an example for
+// each of the features that expire, with the label of SetTimeout, the first to expire first.
 //
-// A time that is further ahead than everything that waits would last, as a single wrong
-// clock may produce, counts only with confirmations of them in succession, and as the least of
-// these. After as many successive times that are as far behind, the time of the Join is the last
-// of them: what had put it ahead was wrong.
+// A single wrong clock may produce a time that is more than TTL and Grace ahead. Such a time is
+// ignored until there are confirmations of them in succession; the time of the Join then becomes
+// the smallest of them. After as many successive times that are as far behind, the time of the
+// Join becomes the last of them, because the time that put it ahead must have been wrong.
 func (j *Join) Advance(to int64) (over []Example) {
 	far := j.config.TTL + j.config.Grace
 	switch {
@@ -130,7 +135,7 @@ func (j *Join) Advance(to int64) (over []Example) {
 	return over
 }
 
-// expire ends an entry whose time is over.
+// expire removes an entry that has expired, and returns the example that it becomes, if any.
 func (j *Join) expire(e *entry) (over []Example) {
 	j.drop(e)
 	switch e.kind {
@@ -153,7 +158,7 @@ func (j *Join) drop(e *entry) {
 	delete(j.entries, e.key)
 }
 
-// add adds an entry. If its queue is full, the first to expire goes.
+// add adds an entry. If its queue is full, it drops the entry that would expire first.
 func (j *Join) add(e *entry) {
 	q := &j.queues[e.kind]
 	if len(*q) == j.config.Pending {
@@ -174,8 +179,9 @@ func (j *Join) add(e *entry) {
 	j.bytes += e.bytes()
 }
 
-// Features has the features of a record wait for their label. If the label is there already,
-// it returns it. repeated reports that the key has features already, which count.
+// Features adds the features of a record, which then wait for their label. If the label has
+// already come, Features returns it instead. repeated reports that the key already has features,
+// or is done; the new features are then ignored.
 func (j *Join) Features(key string, e *Event) (label learner.Label, repeated bool) {
 	until := e.Time + j.config.TTL + j.config.Grace
 	was := j.entries[key]
@@ -198,8 +204,8 @@ func (j *Join) Features(key string, e *Event) (label learner.Label, repeated boo
 	return was.label, false
 }
 
-// Labelled notes features that have come with their label. They take the place of what waits
-// with the same key.
+// Labelled records a key whose features have come together with their label. It replaces
+// features or a label that wait with the same key.
 func (j *Join) Labelled(key string, at int64, y learner.Label) {
 	switch was := j.entries[key]; {
 	case was == nil:
@@ -220,8 +226,9 @@ func (j *Join) Labelled(key string, at int64, y learner.Label) {
 	j.add(&entry{key: key, kind: done, until: at + j.config.TTL + j.config.Grace, learned: digest(y)})
 }
 
-// Label takes a label. It returns the features that it belongs to, if they wait, or the kind
-// of a label that is not to be learned; neither if it waits for its features.
+// Label adds a label. If its features are waiting, Label returns them. If the label must not be
+// learned, Label returns its kind. Otherwise it returns neither, and the label waits for its
+// features.
 func (j *Join) Label(key string, at int64, y learner.Label) (e *Event, kind string) {
 	was := j.entries[key]
 	switch {
@@ -230,7 +237,7 @@ func (j *Join) Label(key string, at int64, y learner.Label) (e *Event, kind stri
 		j.add(&entry{key: key, kind: early, until: at + j.config.TTL + j.config.Grace, label: y, time: at})
 		return nil, ""
 	case was.kind == waiting && at > was.event.Time+j.config.TTL:
-		j.counts.Late++ // and the features go on waiting for one that is not
+		j.counts.Late++ // the features continue to wait for a label that is in time
 		return nil, LateLabel
 	case was.kind == waiting:
 		j.drop(was)
@@ -256,7 +263,7 @@ func (j *Join) Label(key string, at int64, y learner.Label) (e *Event, kind stri
 // Rejects reports whether labels of a kind go to quarantine.
 func (j *Join) Rejects(kind string) bool { return j.config.rejects(kind) }
 
-// digest returns a hash of a label, which is not 0.
+// digest returns a hash of a label, which is never 0.
 func digest(y learner.Label) uint64 {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(y.Task))
 	b = binary.LittleEndian.AppendUint64(b, uint64(y.Class))

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Prefix begins the names of the arrays of a Join in a snapshot.
+// Prefix is the prefix of the names of a Join's arrays in a snapshot.
 const Prefix = "join."
 
 const (
@@ -19,7 +19,7 @@ const (
 	doneFields    = 4     // until, seq, bytes of the key, digest
 )
 
-// totals are the fields of Counts, in the order in which a snapshot has them.
+// totals returns the fields of Counts in the order of a snapshot.
 func (c *Counts) totals() [8]*int64 {
 	return [8]*int64{&c.Matched, &c.TimedOut, &c.Evicted, &c.Late, &c.Duplicate, &c.Contradicting, &c.Unmatched, &c.Repeated}
 }
@@ -82,7 +82,7 @@ func (j *Join) sorted(k kind) []*entry {
 	return all
 }
 
-// Split returns the arrays of a snapshot without those of a Join, and those.
+// Split separates the arrays of a snapshot into those of a Join (own) and all others (rest).
 func Split(all []learner.Array) (rest, own []learner.Array) {
 	for i, a := range all {
 		if strings.HasPrefix(a.Name, Prefix) {
@@ -100,14 +100,15 @@ func Split(all []learner.Array) (rest, own []learner.Array) {
 	return all, nil
 }
 
-// Checks are what a Join that is restored asks of the model that it belongs to.
+// Checks is used to validate a restored Join against the model that it belongs to.
 type Checks struct {
-	Inputs int                         // values of its rows; 0 if it has none yet
-	Kept   func(kept []float64) error  // returns an error for what its learner cannot have kept
+	Inputs int                         // number of values in a row of the model; 0 if it has no columns yet
+	Kept   func(kept []float64) error  // returns an error for Event.Kept that its learner cannot have made
 	Label  func(y learner.Label) error // returns an error for a label that it cannot learn
 }
 
-// Restore returns a Join with the state in some arrays, which may come from anywhere.
+// Restore returns a Join with the state in arrays. It validates them, because they may come from
+// an untrusted source.
 func Restore(c Config, arrays []learner.Array, model Checks) (*Join, error) {
 	r := &reader{in: arrays, model: model}
 	head := take[int64](r, "head", headFields)
@@ -163,7 +164,8 @@ type reader struct {
 	err   error
 }
 
-// event adds a row that waits, and returns the values that follow those that are kept of it.
+// event adds features that wait for their label. It takes their Kept from the beginning of kept
+// and returns the rest.
 func (r *reader) event(j *Join, v *Event, f []int64, kept []float64) (rest []float64) {
 	e := &entry{kind: waiting, until: f[0], seq: f[1], event: v, key: r.key(f[3])}
 	v.Time, v.Key, v.Class = f[2], r.key(f[4]), int(f[6])
@@ -174,7 +176,7 @@ func (r *reader) event(j *Join, v *Event, f []int64, kept []float64) (rest []flo
 	for k, x := range v.X {
 		r.require(!math.IsInf(x, 0), "a value is infinite")
 		if x != x {
-			v.X[k] = math.NaN() // one of its representations
+			v.X[k] = math.NaN() // in its canonical representation
 		}
 	}
 	if r.err == nil {
@@ -184,7 +186,8 @@ func (r *reader) event(j *Join, v *Event, f []int64, kept []float64) (rest []flo
 	return rest
 }
 
-// early adds a label that waits, and returns the values that follow its own.
+// early adds a label that waits for its features. It takes its values from the beginning of
+// values and returns the rest.
 func (r *reader) early(j *Join, f []int64, values []float64) (rest []float64) {
 	e := &entry{kind: early, until: f[0], seq: f[1], time: f[2], key: r.key(f[3])}
 	v, rest := r.cut(values, f[6])

@@ -1,31 +1,31 @@
 package join
 
-// Counts are totals since the model began.
+// Counts holds totals since the model was created.
 type Counts struct {
-	Matched       int64 `json:"matched"`       // labels that found their features, or the reverse
+	Matched       int64 `json:"matched"`       // labels that were joined with their features
 	TimedOut      int64 `json:"timed_out"`     // features without a label within the TTL
 	Evicted       int64 `json:"evicted"`       // features that were dropped because too many waited
-	Late          int64 `json:"late"`          // labels after the TTL
-	Duplicate     int64 `json:"duplicate"`     // labels that a key has already
-	Contradicting int64 `json:"contradicting"` // labels of a key that has another
+	Late          int64 `json:"late"`          // labels that came after the TTL
+	Duplicate     int64 `json:"duplicate"`     // labels of a key that already has the same label
+	Contradicting int64 `json:"contradicting"` // labels of a key that already has another label
 	Unmatched     int64 `json:"unmatched"`     // labels that found no features within the TTL
-	Repeated      int64 `json:"repeated"`      // features of a key that has some already
+	Repeated      int64 `json:"repeated"`      // features of a key that already has features
 }
 
 // Counts returns the totals.
 func (j *Join) Counts() Counts { return j.counts }
 
-// Status is what waits now.
+// Status describes the entries of a Join.
 type Status struct {
 	Counts
-	Pending int   `json:"pending"` // features
-	Early   int   `json:"early"`   // labels
-	Done    int   `json:"done"`    // keys that are remembered
+	Pending int   `json:"pending"` // features that wait
+	Early   int   `json:"early"`   // labels that wait
+	Done    int   `json:"done"`    // keys that are remembered as done
 	Oldest  int64 `json:"oldest"`  // age of the features that expire first, in milliseconds
 	Bytes   int64 `json:"bytes"`   // of memory, approximately
 }
 
-// Status returns the totals and what waits.
+// Status returns the totals and the current entries.
 func (j *Join) Status() Status {
 	s := Status{Counts: j.counts, Pending: len(j.queues[waiting]), Early: len(j.queues[early]), Done: len(j.queues[done])}
 	if s.Pending > 0 {
@@ -37,7 +37,7 @@ func (j *Join) Status() Status {
 	return s
 }
 
-// bytes returns the size of what an entry holds, without what is kept of a prediction.
+// bytes returns the size of the keys and values of an entry, without Event.Kept.
 func (e *entry) bytes() int64 {
 	n := len(e.key) + 8*len(e.label.More)
 	if e.event != nil {
@@ -46,6 +46,6 @@ func (e *entry) bytes() int64 {
 	return int64(n)
 }
 
-// EntryBytes is the memory of an entry beside its keys and values: two structures, a place
-// in the map and one in a queue.
+// EntryBytes is the memory of an entry in addition to its keys and values: two structures, and
+// its slots in the map and in a queue.
 const EntryBytes = 400

@@ -2,15 +2,15 @@ package quarantine
 
 import "regexp"
 
-// What tells apart records with the same fault: texts, numbers and positions, but not the
-// names of columns, nor what was wanted.
+// The parts of a reason that differ between records with the same fault: texts, numbers and
+// positions, but not the names of columns, nor what was expected.
 var (
 	faultyText   = regexp.MustCompile(`(text |^label: |^libsvm: )"(?:[^"\\]|\\.)*"…?`)
 	faultyNumber = regexp.MustCompile(`( is| at byte|^csv: line|^csv:|, byte| has| number|index|x\[|^limits:|^json:) ?-?[0-9][0-9a-zA-Z.+-]*…?`)
 	faultyClass  = regexp.MustCompile(`would be class [0-9]+`)
 )
 
-// Kind returns a reason with "…" in place of what differs between records.
+// Kind returns a reason with "…" in place of the parts that differ between records.
 func Kind(reason string) string {
 	s := faultyText.ReplaceAllString(reason, "${1}…")
 	s = faultyClass.ReplaceAllString(s, "would be class …")

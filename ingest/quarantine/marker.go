@@ -11,7 +11,7 @@ import (
 //
 //	accrete.quarantine: replayed
 //
-// whose value lists the identities of the records that its transaction has sent:
+// Its value lists the identities of the records that its transaction has sent:
 //
 //	{"replayed":["6f1ed002ab5595859014ebf0951522d9",…]}
 const (
@@ -32,7 +32,7 @@ func newMarker(ids []identity, now int64) ingest.Record {
 	return ingest.Record{Time: now, Value: b, Headers: []ingest.Header{{Key: markerHeader, Value: []byte(markerKind)}}}
 }
 
-// readMarker returns the identities in a marker, nil if r is none.
+// readMarker returns the identities in a marker, or nil if r is not a marker.
 func readMarker(r *ingest.Record) []identity {
 	if len(r.Headers) != 1 || r.Headers[0].Key != markerHeader || string(r.Headers[0].Value) != markerKind {
 		return nil

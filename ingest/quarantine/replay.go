@@ -19,43 +19,44 @@ type Replay struct {
 	To     []string            // topics that records may be sent back to
 	Select func(e *Entry) bool // nil: all
 	Limit  int64               // number of records to send; 0: no limit
-	DryRun bool                // count, and send nothing
+	DryRun bool                // only count the records, send nothing
 	Now    func() time.Time
-	Report func(error) // called with the errors after which the replay continues
+	Report func(error) // called with each error after which the replay continues
 }
 
-// Replayed is what a replay did, or would do. It counts the selected records.
+// Replayed counts what a replay did with the selected records, or would do with DryRun.
 type Replayed struct {
 	Sent   map[string]int64 // by topic
-	Before int64            // sent by an earlier replay, or a copy of a record that was sent
+	Before int64            // records that were sent before, and copies of records that were sent
 	Left   map[string]int64 // not sent, by reason
 	Rest   int64            // not sent, because of the limit
 }
 
-// ErrFenced reports that another replay of the topic has begun, or that a transaction
-// took longer than the cluster allows. What was not committed is not visible and will
-// be sent by the next replay.
+// ErrFenced reports that another replay of the topic has begun, or that a transaction took
+// longer than the cluster allows. Records that were not committed are not visible; the next
+// replay sends them.
 var ErrFenced = errors.New("another replay has begun, or a transaction has timed out")
 
 const (
-	// TransactionTimeout bounds how long consumers of the input wait after a replay was
-	// killed in a transaction.
+	// TransactionTimeout bounds how long consumers of the input topics have to wait if a
+	// replay is killed during a transaction.
 	TransactionTimeout = 30 * time.Second
 
 	abortTimeout = 5 * time.Second
 
-	atOnce      = 500     // records of a transaction
-	atOnceBytes = 4 << 20 // of their keys and values
+	atOnce      = 500     // maximum number of records in a transaction
+	atOnceBytes = 4 << 20 // size of their keys and values at which the transaction is committed
 
-	// sentHeader tells where in quarantine a record comes from: topic/partition/offset.
+	// sentHeader is the header with the position of a record in the quarantine topic:
+	// topic/partition/offset.
 	sentHeader = "accrete.replayed"
 )
 
 // TransactionalID returns the transactional.id of the replays of a quarantine topic.
 func TransactionalID(topic string) string { return "accrete-replay-" + topic }
 
-// Run replays. Records keep their partition, key, value, time and headers. With an error,
-// it returns what was committed before.
+// Run replays records. They keep their partition, key, value, time and headers, with the
+// exceptions of original. After an error, the counts are those of the committed records.
 func (c Replay) Run(ctx context.Context) (Replayed, error) {
 	out := Replayed{Sent: map[string]int64{}, Left: map[string]int64{}}
 	run := replay{Replay: c, out: &out, to: map[string]ingest.Topic{}, batch: map[place][]ingest.Record{}}
@@ -115,7 +116,7 @@ type replay struct {
 	tx   *ingest.Transactor
 	done map[identity]struct{}
 
-	taken int64 // records that were sent, or are in batch
+	taken int64 // number of records that were sent or are in batch
 	batch map[place][]ingest.Record
 	ids   []identity // of the batch
 	bytes int
@@ -156,7 +157,7 @@ func (r *replay) add(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// refuses returns why a record cannot be sent, empty if it can.
+// refuses returns why a record cannot be sent, or "" if it can.
 func (r *replay) refuses(e *Entry) string {
 	t, ok := r.to[e.Topic]
 	switch {
@@ -168,8 +169,8 @@ func (r *replay) refuses(e *Entry) string {
 	return e.Incomplete
 }
 
-// original returns the record to send. It has a header more, if there is room for it. If
-// retention would delete it at once, it has the time of the replay.
+// original returns the record to send. It has an additional header, sentHeader, if there is room
+// for it. If retention would delete the record at once, its time is that of the replay.
 func (r *replay) original(e *Entry) ingest.Record {
 	o := e.Original
 	t := r.to[e.Topic]

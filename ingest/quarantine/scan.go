@@ -17,14 +17,14 @@ type Entry struct {
 	Partition int   // of the quarantine topic
 	Offset    int64 // in the quarantine topic
 	record.Rejected
-	Replayed bool // sent back already, or a copy of one that was
+	Replayed bool // whether it, or a copy of it, was already sent back
 }
 
-// ErrCompacted reports a quarantine topic that is compacted, and so does not keep what a
-// replay has to know.
+// ErrCompacted reports a quarantine topic that is compacted. It may lose markers, so that
+// records cannot be replayed exactly once.
 var ErrCompacted = errors.New("quarantine topic is compacted")
 
-// Topic is the content of a quarantine topic up to some offsets.
+// Topic is the content of a quarantine topic up to its end at the time of Read.
 type Topic struct {
 	client     *ingest.Client
 	name       string
@@ -33,8 +33,9 @@ type Topic struct {
 	report     func(error)
 }
 
-// Read returns what is in a topic now, and reads all markers. It calls report with the
-// errors after which it retries. With settled, it waits for transactions that are open.
+// Read reads all markers of a quarantine topic, up to its current end. It calls report with
+// each error after which it retries. If settled is true, the end includes the records of open
+// transactions, so that Read waits until these have ended.
 func Read(ctx context.Context, c *ingest.Client, name string, settled bool, report func(error)) (*Topic, error) {
 	t := &Topic{client: c, name: name, done: map[identity]struct{}{}, report: report}
 	about, err := c.Topic(ctx, name)
@@ -84,9 +85,9 @@ func (t *Topic) highWatermark(ctx context.Context, p int) (int64, error) {
 	return end, err
 }
 
-// Each calls f with the records in quarantine, by partition and in order, until it
-// returns an error. It returns the number of other records, markers left out. The
-// records are valid until f returns.
+// Each calls f with the records in quarantine, one partition after the other and in order,
+// until f returns an error. foreign is the number of other records, not counting markers. An
+// Entry is valid until f returns.
 func (t *Topic) Each(ctx context.Context, f func(*Entry) error) (foreign int64, err error) {
 	err = t.each(ctx, func(p int, r *ingest.Record) error {
 		rejected, err := record.ReadQuarantined(*r)
@@ -103,7 +104,7 @@ func (t *Topic) Each(ctx context.Context, f func(*Entry) error) (foreign int64, 
 	return foreign, err
 }
 
-// each calls f with all records. Records that retention deletes meanwhile are left out.
+// each calls f with all records. It leaves out records that retention deletes in the meantime.
 func (t *Topic) each(ctx context.Context, f func(partition int, r *ingest.Record) error) error {
 	for p := range t.end {
 		from := t.client.Fetcher(t.name, p)

@@ -11,8 +11,9 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// Proto returns a schema in the language of Protocol Buffers, and what it imports, as a
-// decode.Writer has it: a FileDescriptorSet in base64.
+// Proto compiles a schema in the language of Protocol Buffers, with the files that it imports,
+// to the format of a decode.Writer: a FileDescriptorSet in base64. imports has the text of
+// files by path.
 func Proto(ctx context.Context, text string, imports map[string]string) (string, error) {
 	if set := described(text); set != "" {
 		return set, nil
@@ -48,9 +49,9 @@ func Proto(ctx context.Context, text string, imports map[string]string) (string,
 	return base64.StdEncoding.EncodeToString(b), err
 }
 
-// described returns the FileDescriptorSet of a file that is a FileDescriptorProto in base64, as
-// the serializers for Python register it, and which some registries return as it is. It returns
-// "" for other texts, and for files with imports.
+// described returns the FileDescriptorSet, in base64, for a text that is a FileDescriptorProto in
+// base64. Serializers for Python register schemas in this format, and some registries return
+// them unchanged. described returns "" for other texts, and for files with imports.
 func described(text string) string {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

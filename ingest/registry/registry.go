@@ -1,6 +1,5 @@
-// Package registry reads and registers schemas in a schema registry that has the HTTP
-// interface of Confluent's: Confluent Schema Registry, Karapace, Apicurio, Redpanda and
-// others.
+// Package registry reads and registers schemas in a schema registry with the HTTP interface of
+// Confluent Schema Registry. Karapace, Apicurio, Redpanda and others have this interface as well.
 package registry
 
 import (
@@ -21,22 +20,22 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// Config is where a registry is, and how to authenticate.
+// Config configures the connection to a registry, and authentication.
 type Config struct {
 	URLs []string // a path in a URL is kept
 
-	Username     string // of basic authentication
+	Username     string // for basic authentication
 	Password     string
-	PasswordFile string // has the password on its first line
-	TokenFile    string // has a bearer token on its first line
+	PasswordFile string // file with the password on its first line
+	TokenFile    string // file with a bearer token on its first line
 
 	CAFile, CertificateFile, KeyFile string // as in auth.Security
 }
 
-// Empty reports whether there is no registry.
+// Empty reports whether no registry is configured.
 func (c Config) Empty() bool { return len(c.URLs) == 0 }
 
-// Check returns what is wrong with the options, without reading files.
+// Check returns an error if the options are invalid. It reads no files.
 func (c Config) Check() error {
 	for _, text := range c.URLs {
 		u, err := url.Parse(text)
@@ -65,23 +64,23 @@ var ErrUnknown = errors.New("unknown to the registry")
 // Timeouts and bounds of a Client.
 const (
 	timeout   = 10 * time.Second // of a request
-	attempts  = 4                // for a schema that the registry does not have: replicas of it may lag
+	attempts  = 4                // for a schema that the registry does not have, because a replica of it may lag
 	firstWait = 250 * time.Millisecond
-	forget    = 30 * time.Second // after which a schema that was unknown is asked for again
+	forget    = 30 * time.Second // time after which an unknown schema is requested again
 	cached    = decode.MaxWriters
-	bodyBytes = 4 << 20 // of an answer
+	bodyBytes = 4 << 20 // maximum size of a response
 )
 
-// Client is a client of one registry. It may be used concurrently.
+// Client is a client of one registry. It is safe for concurrent use.
 type Client struct {
 	sr *sr.Client
 
 	mu      sync.Mutex
 	schemas map[string]decode.Writer
-	unknown map[string]time.Time // when they were asked for
+	unknown map[string]time.Time // when they were last requested
 }
 
-// New returns a Client. It reads the files of c, but sends nothing.
+// New returns a Client. It reads certificate files, but sends no request.
 func New(c Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("registry.url %w", err)
@@ -103,7 +102,7 @@ func New(c Config) (*Client, error) {
 	return &Client{sr: client, schemas: map[string]decode.Writer{}, unknown: map[string]time.Time{}}, nil
 }
 
-// authenticate adds the credentials, which it reads again for each request.
+// authenticate adds the credentials to a request. It reads their files for each request.
 func (c Config) authenticate(r *http.Request) error {
 	switch {
 	case c.TokenFile != "":
@@ -125,10 +124,10 @@ func (c Config) authenticate(r *http.Request) error {
 	return nil
 }
 
-// Check returns an error if the registry cannot be reached, or refuses the credentials.
+// Check returns an error if the registry cannot be reached, or rejects the credentials.
 func (c *Client) Check(ctx context.Context) error {
 	_, err := c.sr.SupportedTypes(ctx)
-	if code, ok := status(err); ok && code == http.StatusNotFound { // older ones do not list their types
+	if code, ok := status(err); ok && code == http.StatusNotFound { // older registries do not list their schema types
 		_, err = c.sr.Subjects(ctx)
 	}
 	return c.explained(err)
@@ -142,11 +141,11 @@ func status(err error) (code int, ok bool) {
 	return 0, false
 }
 
-// ErrRefused reports a request that a registry refuses, and would refuse again: a schema that
-// is invalid or incompatible with those before it, or missing permission.
+// ErrRefused reports a request that the registry rejects, and would reject again: the schema is
+// invalid or incompatible with earlier versions, or a permission is missing.
 var ErrRefused = errors.New("the schema registry refuses the request")
 
-// explained says that an error is the registry's.
+// explained wraps an error with the information that it comes from the registry.
 func (c *Client) explained(err error) error {
 	if err == nil {
 		return nil
@@ -162,9 +161,9 @@ func (c *Client) explained(err error) error {
 	return fmt.Errorf("the schema registry answers with an error: %w", err)
 }
 
-// Writer returns the schema of an id or a GUID, with the schemas that it refers to. It
-// returns ErrUnknown if the registry still does not have it after some attempts; any other
-// error may be temporary.
+// Writer returns the schema with an id or a GUID, including the schemas that it references.
+// The error is ErrUnknown if the registry does not have the schema after several attempts.
+// Any other error may be temporary.
 func (c *Client) Writer(ctx context.Context, id string) (w decode.Writer, err error) {
 	c.mu.Lock()
 	w, ok := c.schemas[id]
@@ -224,7 +223,7 @@ func (c *Client) fetch(ctx context.Context, id string) (w decode.Writer, err err
 	return c.whole(ctx, id, s)
 }
 
-// missing returns ErrUnknown for an answer that says so.
+// missing returns ErrUnknown if err is a response with status 404.
 func (c *Client) missing(what string, err error) error {
 	if code, _ := status(err); code == http.StatusNotFound {
 		return fmt.Errorf("%s is %w", what, ErrUnknown)
@@ -241,9 +240,9 @@ func (c *Client) Latest(ctx context.Context, subject string) (decode.Writer, err
 	return c.whole(ctx, strconv.Itoa(s.ID), s.Schema)
 }
 
-// Register registers a schema under a subject, of which later versions have to read what
-// earlier ones wrote (BACKWARD), and returns its id. A schema that is registered already
-// keeps its id.
+// Register registers a schema under a subject and returns its id. It sets the compatibility of
+// the subject to BACKWARD: later versions have to read data of earlier ones. If the schema is
+// registered already, Register only returns its id.
 func (c *Client) Register(ctx context.Context, subject, typ, text string) (id uint32, err error) {
 	s := sr.Schema{Schema: text}
 	if err := s.Type.UnmarshalText([]byte(typ)); err != nil {

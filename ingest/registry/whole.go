@@ -13,11 +13,13 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// mostReferences bounds the schemas that one refers to.
+// mostReferences is the maximum number of schemas that a schema may reference, directly or
+// indirectly.
 const mostReferences = 100
 
-// whole returns a schema with those that it refers to. One that cannot be compiled is returned
-// as it is: asking again would not change it, and a Decoder rejects the records that have it.
+// whole returns a schema combined with those that it references. A schema that cannot be
+// compiled is returned unchanged: a retry would not help, and a Decoder rejects the records that
+// use it.
 func (c *Client) whole(ctx context.Context, id string, s sr.Schema) (w decode.Writer, err error) {
 	w = decode.Writer{ID: id, Type: s.Type.String(), Text: s.Schema}
 	var parts []part
@@ -41,10 +43,10 @@ func (c *Client) whole(ctx context.Context, id string, s sr.Schema) (w decode.Wr
 	return w, ctx.Err()
 }
 
-// part is a schema to which another refers, under the name by which it does.
+// part is a referenced schema, and the name by which it is referenced.
 type part struct{ name, text string }
 
-// references appends the schemas to which others refer, each after those it refers to.
+// references appends the referenced schemas, each after those that it references itself.
 func (c *Client) references(ctx context.Context, of []sr.SchemaReference, seen map[string]bool, to *[]part) error {
 	for _, r := range of {
 		if seen[r.Name] {
@@ -65,7 +67,7 @@ func (c *Client) references(ctx context.Context, of []sr.SchemaReference, seen m
 	return nil
 }
 
-// joined returns an Avro schema with the definitions to which it refers.
+// joined returns an Avro schema that includes the definitions that it references.
 func joined(text string, parts []part) (string, error) {
 	var all avro.SchemaCache
 	for _, p := range parts {
@@ -84,7 +86,7 @@ func joined(text string, parts []part) (string, error) {
 	return s.String(), nil
 }
 
-// bounded is a transport whose answers have a bounded size.
+// bounded is a transport that limits the size of responses.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {

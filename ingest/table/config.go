@@ -1,4 +1,4 @@
-// Package table holds the rows of compacted topics, with which records are enriched.
+// Package table keeps the rows of compacted topics, which are used to enrich records.
 package table
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/accrete-ml/accrete/internal/options"
 )
 
-// Config describes a compacted topic whose newest record of each key is a row. It is part of
-// the options of a model.
+// Config describes a table: a compacted topic in which the newest record of each key is a row.
+// It is part of the options of a model.
 type Config struct {
 	Topic  string   `json:"topic"`
 	As     string   `json:"as,omitempty"` // name of the table; empty: that of the topic
-	Key    string   `json:"key"`          // field of the records that has the key of their row
-	Fields []string `json:"fields"`       // of a row, or paths, which become columns
+	Key    string   `json:"key"`          // field of a record to be enriched with the key of its row
+	Fields []string `json:"fields"`       // fields of a row, or paths, that become columns
 	Rows   int      `json:"rows"`         // maximum number of rows; 0: 100,000
 }
 
-// defaultRows is the number of rows that are kept, about 20 MB of memory with short ones.
+// defaultRows is the default of Config.Rows: about 20 MB of memory if rows are short.
 const defaultRows = 100_000
 
 // MaxRows is the largest Config.Rows, and MaxFields the largest number of fields.
@@ -31,7 +31,7 @@ const (
 	MaxFields = 256
 )
 
-// options returns the options of c by their names.
+// options lists the options of c by name.
 func (c *Config) options() options.List {
 	return options.List{
 		options.Text("topic", &c.Topic), options.Text("as", &c.As), options.Text("key", &c.Key),
@@ -39,23 +39,23 @@ func (c *Config) options() options.List {
 	}
 }
 
-// Parse reads the form that String writes.
+// Parse reads the format of String.
 func Parse(s string) (c Config, err error) {
 	err = c.options().Parse(s, "topic=customers key=customer_id fields=tier,country")
 	return c, err
 }
 
-// Set sets an option by its name.
+// Set sets an option by name.
 func (c *Config) Set(name string, values []string) error { return c.options().Set(name, values) }
 
 // String returns the options as name=value, separated by spaces.
 func (c Config) String() string { return c.options().String() }
 
-// Name returns the name of the table, with which the names of its columns begin.
+// Name returns the name of the table, which is the prefix of its column names.
 func (c *Config) Name() string { return cmp.Or(c.As, c.Topic) }
 
-// Columns returns the names of the columns: those of the fields after that of the table, as
-// in customers.tier.
+// Columns returns the names of the columns: the name of the table and that of a field, as in
+// customers.tier.
 func (c *Config) Columns() (names []string) {
 	for _, field := range c.Fields {
 		names = append(names, c.Name()+"."+field)

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Prefix begins the names of the arrays of Tables in a snapshot.
+// Prefix is the prefix of the names of the arrays of Tables in a snapshot.
 const Prefix = "tables."
 
 const headFields = 2 + 5 // topic id and Counts
@@ -39,7 +39,7 @@ func array[T int64 | byte](i int, name string, columns int, data []T) learner.Ar
 	return learner.Array{Name: fmt.Sprintf("%s%d.%s", Prefix, i, name), Shape: [2]int{len(data) / columns, columns}, Data: data}
 }
 
-// Split returns the arrays of a snapshot without those of Tables, and those.
+// Split separates the arrays of a snapshot into those of Tables (own) and all others (rest).
 func Split(all []learner.Array) (rest, own []learner.Array) {
 	for _, a := range all {
 		if strings.HasPrefix(a.Name, Prefix) {
@@ -52,7 +52,8 @@ func Split(all []learner.Array) (rest, own []learner.Array) {
 	return slices.DeleteFunc(slices.Clone(all), func(a learner.Array) bool { return strings.HasPrefix(a.Name, Prefix) }), own
 }
 
-// Restore returns Tables with the state in some arrays, which may come from anywhere.
+// Restore returns Tables with the state in arrays. It validates them, because they may come from
+// an untrusted source.
 func Restore(configs []Config, arrays []learner.Array) (*Tables, error) {
 	t := New(configs)
 	if t == nil && len(arrays) == 0 {

@@ -6,47 +6,47 @@ import (
 	"slices"
 )
 
-// Row is what a record of a table's topic says of its key.
+// Row is the change that a record of a table's topic makes to the row of its key.
 type Row struct {
 	Key string
 
-	// Values is a JSON array of the fields, each a scalar; empty: the row is deleted.
+	// Values is a JSON array of the fields, each a scalar. If it is empty, the row is deleted.
 	Values string
 }
 
-// Changes are records of one partition of a table's topic, in their order.
+// Changes holds records of one partition of a table's topic, in order.
 type Changes struct {
 	Table     string
-	TopicID   [16]byte // which tells a topic from a later one of the same name
+	TopicID   [16]byte // distinguishes the topic from a later one with the same name
 	Partition int32
-	From, To  int64 // offsets, the latter exclusive
-	Rejected  int64 // records that are no rows
+	From, To  int64 // range of offsets, To exclusive
+	Rejected  int64 // number of records that are not valid rows
 	Rows      []Row
 }
 
-// Counts are numbers of records of a table's topic since the model was created.
+// Counts counts changes of a table since the model was created.
 type Counts struct {
 	Set      int64 // rows that were added or replaced
-	Deleted  int64 // rows that were deleted by a record without a value
+	Deleted  int64 // rows that a record without a value has deleted
 	Evicted  int64 // rows that were dropped because there were too many, or they were too large
-	Rejected int64 // records that are no rows
-	Renewed  int64 // times that the topic was another one
+	Rejected int64 // records that are not valid rows
+	Renewed  int64 // times that the topic was deleted and created again
 }
 
-// totals are the fields of Counts, in the order in which a snapshot has them.
+// totals returns the fields of Counts in the order of a snapshot.
 func (c *Counts) totals() [5]*int64 {
 	return [5]*int64{&c.Set, &c.Deleted, &c.Evicted, &c.Rejected, &c.Renewed}
 }
 
-// Table has the rows of one topic. If there are too many, or they are too large together, the one
-// that was set first goes.
+// Table holds the rows of one topic. If there are too many rows, or their total size is too large,
+// the row that was set first is dropped.
 type Table struct {
 	config Config
-	most   int64 // bytes of a snapshot that the rows may have
+	most   int64 // maximum size of the rows in a snapshot, in bytes
 	topic  [16]byte
-	next   []int64 // the first offset of each partition that is not in the table
+	next   []int64 // for each partition, the first offset that is not applied
 	rows   map[string]*entry
-	ends   entry // of the list of the rows, by the time when they were set
+	ends   entry // both ends of the list of rows, in the order in which they were set
 	bytes  int64
 	counts Counts
 }
@@ -56,14 +56,15 @@ type entry struct {
 	before, next *entry
 }
 
-// entryBytes is the memory of a row without its text: an entry, and its place in the map.
+// entryBytes is the memory of a row without its text: an entry, and its slot in the map.
 const entryBytes = 160
 
-// maxSaved is the number of bytes that the rows of a table may have in a snapshot, which has at
-// most 1 GiB. It is part of what a replay depends on.
+// maxSaved is the maximum size of the rows of a table in a snapshot, in bytes. A snapshot has at
+// most 1 GiB. Replays depend on this value: it determines when rows are dropped.
 const maxSaved = 512 << 20
 
-// sizesBytes are those of a row in a snapshot beside its text: the lengths of key and values.
+// sizesBytes is the size of a row in a snapshot in addition to its text: the lengths of key and
+// values.
 const sizesBytes = 2 * 8
 
 func newTable(c Config) *Table {
@@ -77,7 +78,7 @@ func (t *Table) clear() {
 	t.ends.before, t.ends.next = &t.ends, &t.ends
 }
 
-// Row returns the values of a row, which are empty if there is none.
+// Row returns the values of the row with a key, or "" if there is none.
 func (t *Table) Row(key []byte) string {
 	if e := t.rows[string(key)]; e != nil {
 		return e.values
@@ -88,8 +89,8 @@ func (t *Table) Row(key []byte) string {
 // Config returns the options of the table.
 func (t *Table) Config() *Config { return &t.config }
 
-// Next returns the topic that the table is of, and the first offset of a partition that is not
-// in the table: 0 if it has none of it.
+// Next returns the id of the topic that the table was read from, and the first offset of a
+// partition that is not applied: 0 for a partition that was not read yet.
 func (t *Table) Next(partition int32) (topic [16]byte, next int64) {
 	if int(partition) < len(t.next) {
 		next = t.next[partition]
@@ -97,7 +98,7 @@ func (t *Table) Next(partition int32) (topic [16]byte, next int64) {
 	return t.topic, next
 }
 
-// check returns an error for changes that cannot be of the table.
+// check returns an error for changes that cannot come from the topic of the table.
 func (t *Table) check(c *Changes) error {
 	if c.Partition < 0 || c.Partition >= maxPartitions || c.From < 0 || c.To < c.From || c.Rejected < 0 {
 		return fmt.Errorf("table %s: invalid range [%d, %d) of partition %d", c.Table, c.From, c.To, c.Partition)
@@ -113,7 +114,7 @@ func (t *Table) check(c *Changes) error {
 // maxPartitions bounds the partitions of a topic.
 const maxPartitions = 100_000
 
-// valid returns an error for values that are no row.
+// valid returns an error for values that are not a valid row.
 func (t *Table) valid(key, values string) error {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(values), &list); err != nil || len(list) != len(t.config.Fields) {
@@ -161,7 +162,7 @@ func (t *Table) drop(e *entry) {
 	t.bytes -= e.bytes()
 }
 
-// add adds a row that is not there, as the last.
+// add appends a row whose key is not in the table.
 func (t *Table) add(key, values string) {
 	e := &entry{key: key, values: values}
 	for len(t.rows) >= t.config.Rows || len(t.rows) > 0 && t.saved()+e.saved() > t.most {
@@ -183,7 +184,7 @@ func (e *entry) saved() int64 { return e.text() + sizesBytes }
 // saved returns the bytes of all rows in a snapshot.
 func (t *Table) saved() int64 { return t.bytes - int64(len(t.rows))*(entryBytes-sizesBytes) }
 
-// Status is how a table is now.
+// Status describes the state of a table.
 type Status struct {
 	Name  string
 	Rows  int
@@ -191,7 +192,7 @@ type Status struct {
 	Counts
 }
 
-// clone returns a copy, which shares texts alone with t.
+// clone returns a copy, which shares only strings with t.
 func (t *Table) clone() *Table {
 	c := newTable(t.config)
 	c.most = t.most

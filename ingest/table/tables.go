@@ -2,10 +2,10 @@ package table
 
 import "fmt"
 
-// Tables are those of a model.
+// Tables holds all tables of a model.
 type Tables struct{ All []*Table }
 
-// New returns empty Tables, nil for none. The configurations are effective.
+// New returns empty Tables, or nil if there are no configurations. These must be effective.
 func New(all []Config) *Tables {
 	if len(all) == 0 {
 		return nil
@@ -17,7 +17,7 @@ func New(all []Config) *Tables {
 	return t
 }
 
-// Check returns an error if the changes cannot be of these tables.
+// Check returns an error if changes cannot come from the topics of these tables.
 func (t *Tables) Check(changes []Changes) error {
 	for i := range changes {
 		of := t.find(changes[i].Table)
@@ -31,7 +31,7 @@ func (t *Tables) Check(changes []Changes) error {
 	return nil
 }
 
-// Apply applies changes that Check accepts, in their order.
+// Apply applies changes that Check accepts, in order.
 func (t *Tables) Apply(changes []Changes) {
 	for i := range changes {
 		t.find(changes[i].Table).apply(&changes[i])
@@ -61,7 +61,7 @@ func (t *Tables) Clone() *Tables {
 	return c
 }
 
-// Status returns how the tables are now.
+// Status returns the state of each table.
 func (t *Tables) Status() (all []Status) {
 	if t == nil {
 		return nil
