@@ -13,11 +13,12 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// adoptAfter is the number of records with a value of a field after which it becomes a
-// column. Fewer, and a single wrong record changes the columns; more, and they are late.
+// adoptAfter is the number of records with a value of a field after which the field becomes a
+// column. With a much smaller number, a few wrong records would change the columns; with a
+// larger one, columns would be adopted late.
 const adoptAfter = 100
 
-// adoptable are the formats whose records have their fields by name.
+// adoptable lists the formats whose records have fields by name.
 var adoptable = []string{"", "json", "json-schema", "cloudevents", "avro", "protobuf"}
 
 // checkAdopt returns an error if columns cannot be adopted.
@@ -42,13 +43,14 @@ func (c *Config) checkAdopt() error {
 	return nil
 }
 
-// arrival is a field of the record at hand that is no column of this type.
+// arrival is a field of the current record for which there is no column of its type.
 type arrival struct {
 	name string
 	is   learner.ColumnType
 }
 
-// arrive notes a field that may become a column. It reports false if it cannot.
+// arrive notes a field that may become a column. It returns false if the field cannot become
+// one.
 func (d *Decoder) arrive(name []byte, v value) bool {
 	if v.kind == null || v.kind == absent || v.kind >= object || len(name) > maxStrangeName || d.dense {
 		return false
@@ -69,9 +71,9 @@ func (d *Decoder) arrive(name []byte, v value) bool {
 	return true
 }
 
-// widened returns v as a value of type t, of which it is none, if nothing is lost: a boolean
-// or a number written as text is a number, 0 and 1 are booleans, and numbers and booleans are
-// categories by their text.
+// widened converts v, which is not of type t, to type t if that loses no information. Booleans
+// and numbers written as text become numbers, 0 and 1 become booleans, and numbers and booleans
+// become categories, by their text.
 func (d *Decoder) widened(t learner.ColumnType, v value) (float64, bool) {
 	switch is := t.Values(); {
 	case is == learner.NumericColumn && v.kind == boolean:
@@ -96,8 +98,9 @@ func truth(v value) float64 {
 	return 0
 }
 
-// putOther does what put does for a value of another type than the column's: it is widened,
-// or missing, and may become a column. It reports false if the value is invalid.
+// putOther is put for a value whose type is not that of the column, with Config.Adopt. It widens
+// the value or, if that is not possible, treats it as missing and notes it as an arrival. It
+// returns false if the value is invalid.
 func (d *Decoder) putOther(i int, name []byte, t learner.ColumnType, v value) bool {
 	if !d.config.Adopt || isPart(t) || t == learner.SourceColumn {
 		return false
@@ -118,8 +121,8 @@ func (d *Decoder) putOther(i int, name []byte, t learner.ColumnType, v value) bo
 	return true
 }
 
-// countArrivals counts what has arrived with a good record, and adopts the columns that have
-// come often enough. The record at hand is the last without them.
+// countArrivals counts the arrivals of a valid record, and adopts fields that have arrived often
+// enough. The current record is the last one without these columns.
 func (d *Decoder) countArrivals(direct bool) {
 	if len(d.arrivals) == 0 && len(d.schema.Arriving) == 0 || d.config.Fixed {
 		return
@@ -140,7 +143,7 @@ func (d *Decoder) countArrivals(direct bool) {
 	d.schema = &s
 }
 
-// hasOwn reports whether the record at hand has a value of the column's own type.
+// hasOwn reports whether the current record has a value of the column's own type.
 func (d *Decoder) hasOwn(name string, direct bool) bool {
 	i, is := d.column[name]
 	if !is || d.x[i] != d.x[i] || slices.ContainsFunc(d.arrivals, func(a arrival) bool { return a.name == name }) {
@@ -149,8 +152,9 @@ func (d *Decoder) hasOwn(name string, direct bool) bool {
 	return direct || slices.ContainsFunc(d.list, func(f field) bool { return string(f.name) == name && f.kind != null })
 }
 
-// adopt appends the fields of s that have arrived to its columns. Fields that have come half
-// as often come with them: as a rule, they came together, and some are not in every record.
+// adopt appends fields that have arrived to the columns of s. It includes fields that have
+// arrived at least half as often as required: usually such fields were introduced together with
+// the others, but are not in every record.
 func (d *Decoder) adopt(s *Schema) {
 	s.Columns, d.types = slices.Clone(s.Columns), slices.Clone(d.types)
 	if d.types == nil {
@@ -179,7 +183,7 @@ func (d *Decoder) adopt(s *Schema) {
 	d.order, d.guess = d.order[:0], d.guess[:0]
 }
 
-// former returns a name for a column whose field has another type now.
+// former returns a new name for a column whose field now has another type.
 func former(columns []string, name string, was learner.ColumnType) string {
 	for n := 1; ; n++ {
 		out := fmt.Sprintf("%s (was %v)", name, was)
@@ -192,20 +196,21 @@ func former(columns []string, name string, was learner.ColumnType) string {
 	}
 }
 
-// Adopted returns the columns that the last record has adopted, and pairs of an older column and
-// one of them that may be the same column under another name.
+// Adopted returns the columns that were adopted since the last call. renames holds pairs of an
+// older column and an adopted one that may be the same column under another name.
 func (d *Decoder) Adopted() (names []string, renames [][2]int) {
 	names, renames = d.adopted, d.renames
 	d.adopted, d.renames = nil, nil
 	return names, renames
 }
 
-// mostRenames bounds the pairs of columns that are looked at after an adoption. Nearly all of
-// them end with the first records, which have both columns.
+// mostRenames bounds the pairs of columns that are considered after an adoption. Nearly all of
+// them are ruled out by the first records, which have both columns.
 const mostRenames = 1024
 
-// mayRename notes which columns the record at hand lacks while others of their type, from index
-// first on, have arrived. A pair or a window is made of a field by its name, which stays.
+// mayRename notes pairs of a column that the current record lacks and an adopted column of the
+// same type, which are those from index first on. It leaves out columns that pairs or windows
+// refer to, because these refer to the field by name.
 func (d *Decoder) mayRename(first int) {
 	if !d.config.Renames {
 		return
@@ -223,8 +228,8 @@ func (d *Decoder) mayRename(first int) {
 	}
 }
 
-// alike reports whether columns of two types have the same values, so that one can be read in
-// the place of the other.
+// alike reports whether columns of two types have the same kind of values, so that one can be
+// read in place of the other.
 func alike(a, b learner.ColumnType) bool {
 	special := func(t learner.ColumnType) bool {
 		return isPart(t) || t == learner.SourceColumn || t == learner.UnknownColumn

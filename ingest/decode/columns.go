@@ -16,7 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// typed reports whether columns may be other than numeric, or have missing values.
+// typed reports whether columns may have types other than numeric.
 func (d *Decoder) typed() bool {
 	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil || d.config.Windows != nil
 }
@@ -55,7 +55,7 @@ func (d *Decoder) firstTypes(columns []string) []learner.ColumnType {
 	return types
 }
 
-// useTypes sets the types of the columns of a schema that a Decoder begins with.
+// useTypes sets the types of the columns to those of the schema with which a Decoder begins.
 func (d *Decoder) useTypes(s *Schema) error {
 	types, err := s.ColumnTypes()
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Decoder) useTypes(s *Schema) error {
 	return nil
 }
 
-// setTypes sets the types, of which nil means that all are numeric.
+// setTypes sets the types of the columns. nil means that all are numeric.
 func (d *Decoder) setTypes(types []learner.ColumnType) {
 	if !slices.ContainsFunc(types, func(t learner.ColumnType) bool { return t != learner.NumericColumn }) {
 		types = nil
@@ -86,14 +86,14 @@ func (d *Decoder) typeOf(i int) learner.ColumnType {
 	return d.types[i]
 }
 
-// settling is the type that a record gives to a column without one.
+// settling is the type that a record determines for a column that has none yet.
 type settling struct {
 	column int
 	is     learner.ColumnType
 }
 
-// raw returns the raw value of v in a column of type t, and the type that the column
-// has with it.
+// raw returns the raw value of v in a column of type t, and the type of the column after
+// this value.
 func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	switch {
 	case t == learner.SourceColumn:
@@ -132,7 +132,8 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 	return 0, t, wrongType(name, v, t)
 }
 
-// time returns the raw value of v, text or a number, in a column of times without a format.
+// time returns the raw value of v, which is text or a number, in a time column without a
+// declared format.
 func (d *Decoder) time(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	if v.kind == text {
 		if seconds, ok := times.Parse(v.text); ok {
@@ -184,10 +185,10 @@ func wrongType(name []byte, v value, t learner.ColumnType) *Error {
 	return bad("columns", "%s is %v, want %s", excerpt.Quote(name), v, wanted[t.Values()])
 }
 
-// Look makes Hint know what the values of the next records look like.
+// Look starts collecting statistics of the values of the next records, for Hint.
 func (d *Decoder) Look() { d.looks = hints.New() }
 
-// look counts the values of d.list.
+// look adds the values of d.list to the statistics for Hint.
 func (d *Decoder) look() {
 	if !d.looks.NextRow() {
 		return
@@ -202,8 +203,8 @@ func (d *Decoder) look() {
 	}
 }
 
-// Hint returns which type the values of a field, of type typ, look as if they should rather
-// have; empty if they do not, or without Look.
+// Hint returns a type that suits the values of a field better than its type typ. It returns ""
+// if there is none, or without Look.
 func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
 
 // checkTypes checks the declared types of c.
@@ -233,8 +234,8 @@ func (c *Config) checkTypes() error {
 	return nil
 }
 
-// plain reports whether every column is a field with a number, and nothing else is made of
-// the fields of a record.
+// plain reports whether every column is a numeric field, and the fields of a record are used
+// for nothing else.
 func (d *Decoder) plain() bool {
 	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil && d.aliases == nil
 }

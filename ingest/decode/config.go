@@ -17,8 +17,8 @@ import (
 // takes the columns of the first valid record, and derives the task from the first
 // label.
 type Config struct {
-	Format  string `json:"format"` // one of Formats; for a File also "csv" and "libsvm", and empty detects it
-	Label   string `json:"label"`  // field with the label; empty: "y" or "label"; of task novelty, no input and not learned
+	Format  string `json:"format"` // one of Formats; for a File also "csv" and "libsvm"; empty: detected
+	Label   string `json:"label"`  // field with the label; empty: "y" or "label"; for task novelty, a field that is neither an input nor learned
 	Key     string `json:"key"`    // field with the key; empty: "key", beside "x" or "features"
 	Weight  string `json:"weight"` // field with the weight; empty: "weight", beside "x" or "features"
 	NoLabel bool   `json:"-"`      // accept a CSV file without a label column
@@ -29,11 +29,12 @@ type Config struct {
 
 	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first valid record
 	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), "zero", or "impute": the value is NaN
-	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
+	Unknown string   `json:"unknown"` // a field that is not a column: "quarantine" (or empty), or "ignore"
 
-	// Types are the declared types of columns, "numeric", "category", "boolean" or "time",
-	// and of fields that are no columns, Ignored or an ID. Infer takes the types of the others from their
-	// first values; without it they are numeric.
+	// Types has the declared types of fields. Those of columns are for example "numeric",
+	// "category", "boolean" or "time"; Ignored and ID are for fields that are not columns. The
+	// types of all other columns are inferred from their first values if Infer is set, and
+	// numeric otherwise.
 	Types map[string]string `json:"types,omitempty"`
 	Infer bool              `json:"infer,omitempty"`
 
@@ -43,18 +44,19 @@ type Config struct {
 	// Tables are compacted topics whose rows add columns to records. See Decoder.SetTables.
 	Tables []Table `json:"tables,omitempty"`
 
-	// Sparse is for records of very many columns, most of which they leave out: each input
-	// is hashed by its name, and the columns of a row are Projections of all of them. An input
-	// that comes twice is added up. Types may be TextColumn, Ignored and ID.
+	// Sparse is for records with very many possible columns, of which each record has few. Each
+	// input is hashed by its name, and the columns of a row are projections of all inputs. If a
+	// name comes twice, its values are added. Types may be TextColumn, Ignored and ID.
 	Sparse bool `json:"sparse,omitempty"`
 
-	// Depth is the number of levels of objects and lists whose values are columns, named
-	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
+	// Depth is the number of levels of objects and lists whose values become columns. These are
+	// named by their paths, as in customer.address.city or features.0. With 0, values in objects
+	// and lists are not columns.
 	Depth int `json:"depth,omitempty"`
 
-	// Reader is a schema in the language of the format: as which records of a registry are
-	// read, or in which they are written if they are not Framed. Framed records name their
-	// schema, as those of a registry's serializers do.
+	// Framed means that each record names its schema in a registry, in the framing of the
+	// registry's serializers. Reader is a schema in the language of the format. For Framed
+	// records it is the reader's schema, otherwise the schema with which records are written.
 	Reader string `json:"reader,omitempty"`
 	Framed bool   `json:"framed,omitempty"`
 
@@ -65,30 +67,29 @@ type Config struct {
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
 
-	// Adopt makes columns of fields that appear later, and of those whose values come with
-	// another type: the Schema grows after adoptAfter records with them. Fixed is for those who
-	// serve a model: the columns stay.
+	// Adopt turns fields that appear later into columns, as well as fields whose values now have
+	// another type: the Schema grows after adoptAfter records with such a field. Fixed keeps the
+	// columns as they are, for processes that serve a model.
 	Adopt bool `json:"adopt,omitempty"`
 	Fixed bool `json:"-"`
 
-	// Renames has the learner read a column that has vanished from a field that was adopted, if
-	// it predicts better so. Models from before that are without it.
+	// Renames lets the learner read a column that has vanished from an adopted field, if that
+	// improves the predictions. It is not set for models that are older than this option.
 	Renames bool `json:"renames,omitempty"`
 
-	// ByTime has the records of a BATCH be decoded in the order of their timestamps; those of one
-	// partition stay in their order.
+	// ByTime means that the records of a BATCH are decoded in the order of their timestamps.
+	// Records of one partition stay in their order.
 	ByTime bool `json:"by_time,omitempty"`
 
-	// Time is the field with the event time of a record, a time or seconds since 1970, which is
-	// a column unless it is declared as an ID; empty: the timestamp of the record, which rows of
-	// files do not have.
+	// Time is the field with the event time of a record: a time or seconds since 1970. It is also
+	// a column unless it is declared as an ID. If Time is empty, the event time is the timestamp
+	// of the record, which rows of files do not have.
 	Time string `json:"time,omitempty"`
 
-	// Late describes labels that come later than their rows; nil: they come with them.
+	// Late describes labels that come later than their rows. If nil, labels come with their rows.
 	Late *join.Config `json:"late,omitempty"`
 
-	// Above is the number that every input has to exceed; 0: there is none. See
-	// learner.Config.Above.
+	// Above is a number that every input has to exceed; 0: no bound. See learner.Config.Above.
 	Above float64 `json:"above,omitempty"`
 }
 
@@ -98,7 +99,7 @@ const (
 	maxClassName = 256 // bytes
 )
 
-// withDefaults returns c with the defaults of its limits and of what is done with values.
+// withDefaults returns c with the defaults of its limits, Missing and Unknown.
 func (c Config) withDefaults() Config {
 	if c.MaxClasses == 0 {
 		c.MaxClasses = 256
@@ -166,7 +167,7 @@ func (c Config) Effective() (Config, error) {
 	if c.Sparse {
 		declared := func(name string) bool { return c.Types[name] != "" }
 		if !slices.ContainsFunc(c.Columns, func(name string) bool { return !declared(name) }) {
-			c.Columns = nil // they say how fields are read, not which
+			c.Columns = nil // all of them are declared: they say how fields are read, not which fields
 		}
 		if err := c.checkSparse(); err != nil {
 			return c, err
@@ -216,7 +217,7 @@ func (c *Config) checkRoles() error {
 	return nil
 }
 
-// AsJSON returns c for the same records written as JSON.
+// AsJSON returns c, changed to read the same records written as JSON.
 func (c Config) AsJSON() Config {
 	c.Format, c.Reader, c.Framed = "", "", false
 	return c
@@ -225,9 +226,9 @@ func (c Config) AsJSON() Config {
 // Targets returns the number of targets of a label.
 func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
-// Version is that of the decoder. A log is decoded again by programs of its own
-// version only, so it grows by one with every change after which the same records
-// are read as other rows, or one of them is refused or not.
+// Version is the version of the decoder. Only a program with the same version decodes a log
+// again. Version has to be incremented with every change by which some record decodes to
+// another row, or is no longer rejected, or is newly rejected.
 const Version = 1
 
 // checkLate checks Late. The field with the key is not an input unless it is declared as one.

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// csvFormat is what a file has that is nothing else.
+// csvFormat is the format of a file that no other format recognises.
 var csvFormat = format{
 	name:      "csv",
 	looksLike: func([]byte) bool { return true },
@@ -21,23 +21,22 @@ var csvFormat = format{
 	examples:  []string{"age,amount,y\n41,12.5,ok\n33,1e3,bad\n"},
 }
 
-// csvRows is a CSV file with a header. Cells lose the spaces around them. An
-// empty one is null, so for an input it is missing, and for a label there is
-// none.
+// csvRows is a CSV file with a header. Spaces around cells are removed. An empty
+// cell is null, which means a missing value for an input, and no label for a label.
 type csvRows struct {
 	in         *csvline.Reader
 	limited    *source.Limited
 	d          *Decoder
 	header     []string
-	names      [][]byte // of the inputs; nil for the labels, key and weight
-	ys         []int    // columns of the labels, or -1: of one, unless Config.Labels has several
-	key, w     int      // likewise
+	names      [][]byte // names of the inputs; nil for the labels, key and weight
+	ys         []int    // columns of the labels, one unless Config.Labels has several; -1: none
+	key, w     int      // columns of the key and the weight; -1: none
 	textLabels bool
-	types      []learner.ColumnType // of each column, as far as the first rows tell
-	values     []float64            // of the inputs of a row that split has read
-	scanned    bool                 // it has read the last row
-	numbers    csvline.Numbers      // without places if the inputs are not the columns of placed
-	placed     *Schema
+	types      []learner.ColumnType // of each column, as far as known from the first rows
+	values     []float64            // inputs of the row that split has read
+	scanned    bool                 // split has read the last row
+	numbers    csvline.Numbers      // Place is nil if the inputs are not exactly the columns of placed
+	placed     *Schema              // for which numbers.Place was computed
 }
 
 func (c *csvRows) read() (line, error) {
@@ -66,7 +65,8 @@ func (c *csvRows) read() (line, error) {
 	return l, nil
 }
 
-// unreadable returns the row that has an error in its quotes, or the error of the stream.
+// unreadable returns a row with an error if err is about the quotes of the row. Otherwise it
+// returns err, which is an error of the stream.
 func unreadable(err error) (line, error) {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {
@@ -187,8 +187,9 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 	return append(dst, '}'), err
 }
 
-// direct puts the cells of a row whose inputs are the columns, all numbers, into Decoder.x at
-// once. It reports false if the row has something else, which is then read in the other way.
+// direct is a fast path for rows whose inputs are exactly the columns and are all numbers: it
+// puts the cells into Decoder.x directly. It returns false for other rows, which are then read
+// by name.
 func (c *csvRows) direct(cells []string) bool {
 	d := c.d
 	if !c.isPlaced() {
@@ -205,7 +206,7 @@ func (c *csvRows) direct(cells []string) bool {
 	return true
 }
 
-// split is direct for a line whose cells have not been found.
+// split is direct for a line that has not been split into cells yet.
 func (c *csvRows) split(line string, cells []string) []string {
 	if !c.isPlaced() {
 		return nil
@@ -220,7 +221,8 @@ func (c *csvRows) split(line string, cells []string) []string {
 	return cells
 }
 
-// isPlaced reports whether all inputs are columns with numbers, and finds their places.
+// isPlaced reports whether direct and split can be used. It computes the place of each input
+// among the columns.
 func (c *csvRows) isPlaced() bool {
 	if !c.d.plain() {
 		return false
@@ -231,8 +233,8 @@ func (c *csvRows) isPlaced() bool {
 	return c.numbers.Place != nil
 }
 
-// places returns the column of the schema that each column of the file is, -1 for those that
-// are not inputs, or nil unless every column of the schema is there once.
+// places returns, for each column of the file, the index of the schema's column, or -1 if it is
+// not an input. It returns nil unless the file has exactly the columns of the schema.
 func (c *csvRows) places() []int {
 	place, inputs := make([]int, len(c.names)), 0
 	for i, name := range c.names {

@@ -91,7 +91,7 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	return c, nil
 }
 
-// find gives the column that a configured name means, -1 if none is configured.
+// find returns the index of the column with a configured name, or -1 if no name is configured.
 func (c *csvRows) find(name, what string) (int, error) {
 	if name == "" {
 		return -1, nil
@@ -106,8 +106,8 @@ func (c *csvRows) find(name, what string) (int, error) {
 	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, hint, excerpt.List(c.header))
 }
 
-// infer sets the types of the inputs from the first rows, where they are neither
-// declared nor known.
+// infer derives the types of inputs from the first rows. They apply to columns whose
+// type is neither declared nor known.
 func (c *csvRows) infer(look []line) error {
 	d := c.d
 	if !d.config.Infer {
@@ -136,7 +136,7 @@ func (c *csvRows) infer(look []line) error {
 	return nil
 }
 
-// use notes the types that the cells of each column are read as.
+// use determines as which type the cells of each column are read.
 func (c *csvRows) use() {
 	c.types = make([]learner.ColumnType, len(c.header))
 	for i, header := range c.header {
@@ -153,7 +153,7 @@ func (c *csvRows) use() {
 	}
 }
 
-// readAs returns the name of the field that column i of the file is read as.
+// readAs returns the name of the field as which column i of the file is read.
 func (c *csvRows) readAs(i int) string {
 	if r := c.d.renamed[c.header[i]]; r != nil {
 		return string(r.column)
@@ -161,9 +161,9 @@ func (c *csvRows) readAs(i int) string {
 	return c.header[i]
 }
 
-// checkDeclared returns an error if a declared column is not in the header. Files after
-// the first may lack columns, but not all of them, and records that are only forwarded the
-// fields that are no columns.
+// checkDeclared returns an error if a declared column is not in the header. A file that is
+// read with a known schema may lack some of the columns, but not all. With Config.NoLabel,
+// declared fields that are not columns may be missing.
 func (c *csvRows) checkDeclared() error {
 	cfg := c.d.config
 	if c.d.continues && !cfg.Sparse {
@@ -191,8 +191,8 @@ func (c *csvRows) checkDeclared() error {
 	return nil
 }
 
-// checkKnown returns an error if the header has no column of the schema, whose rows would
-// all be missing values.
+// checkKnown returns an error if the header has none of the columns of the schema, so that all
+// values would be missing.
 func (c *csvRows) checkKnown() error {
 	var want []string
 	for _, a := range c.d.schema.Aliases {
@@ -211,8 +211,8 @@ func (c *csvRows) checkKnown() error {
 	return fmt.Errorf("the file has no column of the model: its columns are %s, and those of the model are %s", excerpt.List(c.header), excerpt.List(want))
 }
 
-// noColumn returns the error for a declared column that is not in the header, which may
-// be the name of one and a type that does not exist.
+// noColumn returns the error for a declared column that is not in the header. The name may
+// actually be that of a column with the suffix of a type that does not exist.
 func (c *csvRows) noColumn(name string) error {
 	for i := range name {
 		if name[i] == ':' && slices.Contains(c.header, name[:i]) {

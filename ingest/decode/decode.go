@@ -21,7 +21,7 @@ import (
 // that returned it.
 type Row struct {
 	X      []float64            // one value for each column of the schema; NaN if it is missing
-	Types  []learner.ColumnType // of the columns, as of this row; nil if all are numeric. It never changes
+	Types  []learner.ColumnType // types of the columns at this row; nil if all are numeric; never modified
 	Label  learner.Label
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
@@ -29,9 +29,9 @@ type Row struct {
 	Time  float64 // event time in seconds since 1970, see Decoder.SetTime
 	Timed bool    // Time is known
 
-	Sparse learner.Sparse // the inputs with Config.Sparse, where X is a projection of them
+	Sparse learner.Sparse // with Config.Sparse: the inputs, of which X is a projection
 
-	Windows *learner.Windows // of the columns that the learner has to set; nil if there are none. It never changes
+	Windows *learner.Windows // columns that the learner has to set; nil if there are none; never modified
 }
 
 // Decoder reads the values of records, one at a time and in order.
@@ -46,19 +46,19 @@ type Decoder struct {
 	hints  map[string]learner.ColumnType // types from the first rows of a file
 	class  map[string]int                // index of each class
 
-	formats map[string]times.Format // of the columns that declare one
+	formats map[string]times.Format // by column, for time columns with a declared format
 
-	// Room for one record, kept for the next.
+	// Memory for one record, reused for the next.
 	scan  scanner
 	list  []field
 	x     []float64
 	many  []value   // labels, if there are several
-	more  []float64 // of the Label
+	more  []float64 // values of the Label, if there are several
 	seen  []uint32  // serial number of the record that last gave each column
 	now   uint32
-	guess []int // column of the i-th field, in the record before
+	guess []int // column of the i-th field in the previous record
 	fresh []settling
-	path  []byte          // of the value at hand, inside an object or a list
+	path  []byte          // path of the current value, inside an object or a list
 	outer map[string]bool // paths of the objects and lists of the first record
 	names []byte          // paths of the inputs, one after the other
 	inner map[string]bool // paths of the objects and lists that hold columns
@@ -72,42 +72,42 @@ type Decoder struct {
 	hashed learner.Sparse // inputs, with Config.Sparse
 	pieces []byte         // scratch, of names and texts together
 
-	projected []float64 // scratch, in turn with x
-	numbered  numbered  // of files with Config.Sparse
+	projected []float64 // scratch, used alternately with x
+	numbered  numbered  // for LIBSVM files with Config.Sparse
 
 	sparse bool       // a number that a record leaves out is 0
-	vw     *vw.Reader // of lines of Vowpal Wabbit
-	parts  *indices   // of the last list of numbers
+	vw     *vw.Reader // reads lines of Vowpal Wabbit
+	parts  *indices   // roles in the last list of numbers
 
 	header []byte             // SchemaHeader of the record; nil if it has none
-	plans  map[string]planned // of schemas, by the bytes that name them
-	order  []int              // columns of the inputs of the last record that lacked none
+	plans  map[string]planned // plans of schemas, by the bytes that name the schema
+	order  []int              // columns of the inputs, in their order in the last record that had all
 
 	looks *hints.Counter // nil without Look
 
-	continues bool // from a schema with columns
+	continues bool // New was called with a schema that has columns
 
 	dropped      int64 // fields since Dropped was called
 	droppedField string
 	strange      map[string]struct{} // names of ignored fields
-	strangers    []string            // those since NewFields was called
+	strangers    []string            // names that were added to strange since NewFields was called
 
-	arrivals []arrival // of the record at hand
-	adopted  []string  // since Adopted was called
-	renames  [][2]int  // likewise
+	arrivals []arrival // of the current record
+	adopted  []string  // columns that were adopted since Adopted was called
+	renames  [][2]int  // possible renames since Adopted was called
 	aliases  []aliased
 
-	renamed, owned map[string]*renaming // by the fields that are read, and by their columns, see Rename
+	renamed, owned map[string]*renaming // by field, and by column; see Rename
 }
 
-// A field is an input by name.
+// A field is an input with a name.
 type field struct {
 	name []byte
 	value
 }
 
-// New returns a Decoder that continues from schema s; the zero Schema is the
-// beginning.
+// New returns a Decoder that continues with schema s. The zero Schema is for a
+// new model.
 func New(c Config, s Schema) (*Decoder, error) {
 	f, err := recordFormat(c.Format)
 	if err != nil {
@@ -215,10 +215,10 @@ func (d *Decoder) check(b []byte) *Error {
 
 // record is a parsed record, before the schema is applied.
 type record struct {
-	label, weight, key value  // where there are several labels, they are in Decoder.many
+	label, weight, key value  // several labels are in Decoder.many instead
 	form               kind   // array for x, object for features, absent if every field is a column
-	other              int    // fields beside x or features that mean nothing to us
-	otherName          []byte // one of them
+	other              int    // number of fields beside x or features that have no meaning
+	otherName          []byte // name of one of them
 }
 
 func (d *Decoder) decode(b []byte) (Row, *Error) {
@@ -233,7 +233,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 		return Row{}, err
 	}
 	if d.tables != nil {
-		d.rename() // tables are joined by the columns
+		d.rename() // now, because the keys of tables are given by the names of columns
 		if err := d.enrich(&r); err != nil {
 			return Row{}, err
 		}
@@ -252,8 +252,8 @@ func isNamed(name, configured, usual string) bool {
 	return name == usual
 }
 
-// row makes a row of a record and, if everything in it is good, settles what
-// it settles.
+// row makes a row of a record and, if the record is valid, extends the schema by what
+// the record determines.
 func (d *Decoder) row(r record) (row Row, err *Error) {
 	if r.other > 0 {
 		if d.config.Unknown != "ignore" {
@@ -261,14 +261,14 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		}
 		d.drop(r.other, r.otherName)
 	}
-	var columns []string // that this record settles, if any
+	var columns []string // all columns, if this record determines them
 	if d.renamed != nil && r.form != settled {
 		d.rename()
 	}
 	if d.config.Sparse {
 		err = d.hash(r.form)
 	} else if r.form == settled {
-		// direct has put them into d.x
+		// The inputs are in d.x already.
 	} else if r.form == array {
 		columns, err = d.byIndex()
 	} else if len(d.schema.Columns) == 0 {
@@ -285,7 +285,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	most, above := d.config.MaxAbs, d.config.Above
 	for i, v := range d.x {
 		if d.config.Sparse {
-			break // hash has compared the inputs themselves
+			break // hash has checked the inputs themselves
 		}
 		if math.Abs(v) > most {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), most)
@@ -339,16 +339,16 @@ func (d *Decoder) checkJSON(b []byte) *Error {
 	return nil
 }
 
-// Late returns how labels that come later are joined; nil if they come with their rows.
+// Late returns how labels that come later are joined, or nil if labels come with their rows.
 func (d *Decoder) Late() *join.Config { return d.config.Late }
 
-// ByTime reports whether records are decided in the order of their timestamps.
+// ByTime reports whether records are decoded in the order of their timestamps.
 func (d *Decoder) ByTime() bool { return d.config.ByTime }
 
-// KeyField returns the field that has the key of a record, empty for none.
+// KeyField returns the configured field with the key of a record, or "".
 func (d *Decoder) KeyField() string { return d.config.Key }
 
-// Schema is what the records so far have determined.
+// Schema is what the previous records have determined.
 type Schema = schema.Schema
 
 // Writer is a schema of a registry with which records are written.

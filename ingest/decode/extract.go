@@ -8,10 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 )
 
-// Extract appends to dst a JSON object of chosen fields of a JSON record, in the given
-// order and with their values as they are spelled, and nothing if it has none of them. A
-// field is a member of the record or of its object features, or a path such as
-// customer.city. The record is one that a Decoder has accepted.
+// Extract appends a JSON object with chosen fields of a JSON record to dst, in the given
+// order. Values keep their spelling. If the record has none of the fields, Extract appends
+// nothing. A field is a member of the record or of its object features, or a path such as
+// customer.city. A Decoder must have accepted the record.
 func Extract(dst, value []byte, fields []string) []byte {
 	if len(fields) == 0 || !utf8.Valid(value) {
 		return dst
@@ -46,7 +46,7 @@ type extraction struct {
 	found  [][]byte
 }
 
-// object reads an object whose members have this path before their names.
+// object reads an object. path is the prefix of the names of its members.
 func (x *extraction) object(path string, depth int) *Error {
 	if depth == 0 {
 		return bad("json", "nested deeper than %d levels", maxDepth)
@@ -100,8 +100,9 @@ func KeyAt(b []byte, path string) ([]byte, error) {
 	return nil, bad("key", "%s is %v, want text or a number", excerpt.Quote(path), v)
 }
 
-// TimeAt returns the time at a path of a JSON record, in milliseconds since 1970: a text such
-// as 2006-01-02T15:04:05Z, or a number of seconds, or of milliseconds from 10¹¹ on.
+// TimeAt returns the time at a path of a JSON record, in milliseconds since 1970. The time is
+// text such as 2006-01-02T15:04:05Z, or a number of seconds. Numbers from 10¹¹ on are
+// milliseconds.
 func TimeAt(b []byte, path string) (int64, error) {
 	v, err := valueAt(b, path)
 	if err != nil {
@@ -120,7 +121,7 @@ func TimeAt(b []byte, path string) (int64, error) {
 	return int64(math.Round(seconds * 1000)), nil
 }
 
-// valueAt returns the value at a path of a JSON object, which is absent if there is none.
+// valueAt returns the value at a path of a JSON object. Its kind is absent if there is none.
 func valueAt(b []byte, path string) (v value, err *Error) {
 	s := scanner{b: b}
 	x := extraction{scanner: &s, fields: []string{path}, found: make([][]byte, 1)}

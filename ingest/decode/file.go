@@ -26,36 +26,36 @@ type File struct {
 	d      *Decoder
 	reader *Decoder // checks what Record returns; its schema comes from those records alone
 	rows   rows
-	ahead  []line // read to look at the labels, not given yet
+	ahead  []line // read to determine the task, but not returned yet
 	now    line
-	broken error // no row follows
-	why    string
+	broken error  // why no row follows
+	why    string // how the task was determined
 	close  func() error
 
-	bytes *source.Counted // of the file; nil if its size is unknown
+	bytes *source.Counted // counts the bytes read; nil if the size of the file is unknown
 	size  int64
 }
 
-// line is one row of the file, not decoded.
+// line is one row of the file before it is decoded.
 type line struct {
 	number int
 	cells  []string // CSV: as many as the header has
 	text   []byte   // LIBSVM and JSON
-	err    *Error   // it could not even be split
+	err    *Error   // the row could not be split
 
 	scanned bool // CSV: its inputs have been read as well
 }
 
-// rows reads the rows of a file of some format.
+// rows reads the rows of a file in one format.
 type rows interface {
 	read() (line, error)                        // returns the next row, or the error of the stream, io.EOF at its end
-	label(l line) string                        // returns the text of its label, empty if there is none
-	learn(look []line, textLabels bool) error   // is called once with the first rows; textLabels: labels are text even if they look like numbers
-	decode(l line) (Row, *Error)                // decodes it
-	record(dst []byte, l line) ([]byte, *Error) // appends the JSON record that decodes to the same
+	label(l line) string                        // returns the text of the row's label, empty if there is none
+	learn(look []line, textLabels bool) error   // called once, with the first rows; textLabels: labels are text even if they look like numbers
+	decode(l line) (Row, *Error)                // decodes the row
+	record(dst []byte, l line) ([]byte, *Error) // appends the JSON record that decodes to the same row
 }
 
-// lines reads rows that are a line each.
+// lines reads a file with one row in each line.
 type lines struct{ source.Lines }
 
 func newLines(l *source.Limited) lines { return lines{source.NewLines(l)} }
@@ -72,8 +72,9 @@ const (
 	lookAheadBytes = 32 << 20
 	maxWholeLabels = 32
 
-	// fewWholeLabels is the number of different whole numbers up to which they are classes
-	// whatever they are. More of which many are left out, or that begin above 1, are counts or scores.
+	// fewWholeLabels is the number of different whole numbers up to which labels are always taken
+	// for classes. More different numbers are taken for counts or scores if they have many gaps or
+	// do not begin at 0 or 1.
 	fewWholeLabels = 10
 )
 
@@ -81,9 +82,15 @@ const (
 // from schema s: the zero Schema for a training file, and the learned one for a
 // test file.
 //
-// If neither the configuration nor the schema determines the task, the first 1,000
-// labels do: text, or whole numbers with at most 10 distinct values, or with at most 32 that are three
-// quarters of those from 0 or 1 on, are classes; other numbers are regression targets. Task returns the result.
+// If neither the configuration nor the schema determines the task, the labels in the
+// first 1,000 rows do. They are classes if they are:
+//
+//   - text,
+//   - whole numbers with at most 10 distinct values, or
+//   - whole numbers with at most 32 distinct values that begin with 0 or 1 and make up at
+//     least three quarters of their range.
+//
+// Other numbers are regression targets. Task returns the result.
 func Open(path string, c Config, s Schema) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -104,7 +111,7 @@ func Open(path string, c Config, s Schema) (*File, error) {
 	return f, nil
 }
 
-// Read is Open for an io.Reader. Errors refer to it by name.
+// Read is Open for an io.Reader. Errors refer to the input as name.
 func Read(in io.Reader, name string, c Config, s Schema) (*File, error) {
 	f := &File{name: name, close: func() error { return nil }}
 	if err := f.open(in, c, s); err != nil {
@@ -157,7 +164,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	if f.rows, err = format.open(limited, f.d); err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	if format.alone { // as from a topic: no row is looked at ahead
+	if format.alone { // as for a topic, no rows are read ahead
 		f.why = "decided by the first label"
 		return nil
 	}
@@ -190,7 +197,7 @@ func (f *File) look() error {
 	different := map[string]bool{}
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
-		if l.err != nil || s == "" || f.d.typed() && csvline.IsMissing(s) { // a class of such a name needs others that are text
+		if l.err != nil || s == "" || f.d.typed() && csvline.IsMissing(s) { // a missing value; it counts as a class name only if other labels are text
 			continue
 		}
 		labels++
@@ -228,13 +235,14 @@ func (f *File) look() error {
 	return nil
 }
 
-// areClasses reports whether labels that are some different whole numbers look like classes.
+// areClasses reports whether labels look like classes. They are whole numbers, with this number
+// of different values from least to most.
 func areClasses(different int, least, most float64) bool {
 	dense := (least == 0 || least == 1) && 3*(most-least+1) <= float64(4*different)
 	return different <= fewWholeLabels || dense && different <= maxWholeLabels
 }
 
-// settleTask is a decision from outside, as if it had been configured.
+// settleTask sets the task as if it had been configured.
 func (d *Decoder) settleTask(task learner.Task) {
 	s := *d.schema
 	s.Task = task.String()
@@ -244,10 +252,10 @@ func (d *Decoder) settleTask(task learner.Task) {
 // Task returns the task and how it was determined.
 func (f *File) Task() (learner.Task, string) { return f.d.task, f.why }
 
-// Schema returns the schema as of the rows returned so far.
+// Schema returns the schema after the rows returned so far.
 func (f *File) Schema() *Schema { return f.d.Schema() }
 
-// Share returns which share of the bytes of the file has been read; 0 if that is unknown.
+// Share returns the share of the file's bytes that has been read, or 0 if it is unknown.
 func (f *File) Share() float64 {
 	if f.bytes == nil || f.size <= 0 {
 		return 0
@@ -319,7 +327,7 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// Raw is a row as its file has it.
+// Raw is a row as it is written in its file.
 type Raw struct {
 	Cells []string // of a CSV file, without spaces around them
 	Text  []byte   // the line of a file of another format
@@ -337,7 +345,7 @@ func (f *File) Raw() Raw {
 // Format returns the name of the format of the file.
 func (f *File) Format() string { return f.format }
 
-// Header returns the names of the columns of a CSV file, nil for another one.
+// Header returns the names of the columns of a CSV file, or nil for other formats.
 func (f *File) Header() []string {
 	if c, ok := f.rows.(*csvRows); ok {
 		return c.header
@@ -345,8 +353,8 @@ func (f *File) Header() []string {
 	return nil
 }
 
-// Look does what that of a Decoder does.
+// Look is Decoder.Look for the rows of f.
 func (f *File) Look() { f.d.Look() }
 
-// Hint does what that of a Decoder does.
+// Hint is Decoder.Hint for the rows of f.
 func (f *File) Hint(name, typ string) string { return f.d.Hint(name, typ) }

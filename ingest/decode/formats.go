@@ -1,10 +1,10 @@
 // Package decode turns bytes into rows for a learner: JSON values of records,
 // and CSV, LIBSVM and JSON-lines files.
 //
-// Decoding is a pure function of the bytes, the Config and the Schema, which the
-// previous records have determined, so that a replay of the same records gives the
-// same rows. Only valid records extend the schema. No bytes can make the package
-// panic, or allocate much more than their own size.
+// Decoding is a pure function of the bytes, the Config and the Schema. The Schema is
+// determined by the previous records, so that a replay of the same records gives the
+// same rows. Only valid records extend the schema. No input makes the package panic,
+// or allocate much more memory than the input's own size.
 //
 // # JSON
 //
@@ -23,17 +23,17 @@
 //
 // The value of a column is a number, unless Config.Types or Config.Infer says otherwise:
 // text is a category or a time, a boolean is 0 or 1, and null is a missing value (with
-// Config.Missing). A type that is not declared is that of the first value; later values
-// of another type are errors. A row has one float64 for each column: NaN if it is
-// missing, 52 bits of the hash of a category (learner.Category), seconds since 1970 of a
-// time.
+// Config.Missing). A column without a declared type has the type of its first value; later
+// values of another type are errors. A row has one float64 for each column. It is NaN for a
+// missing value, 52 bits of a hash for a category (learner.Category), and the seconds since
+// 1970 for a time.
 //
 // # Strictness
 //
-// Parsing is strict. Input that encoding/json would accept or change silently is an
-// error here: a duplicate key, a key in another case, null or true for a number,
-// bytes that are not UTF-8, half a surrogate pair, trailing bytes, a number out of
-// the range of a float64.
+// Parsing is strict. Some input that encoding/json would accept or change silently is an
+// error here: duplicate keys, keys in another case, null or true in place of a number,
+// invalid UTF-8, half a surrogate pair, trailing bytes, and numbers out of the range of a
+// float64.
 package decode
 
 import (
@@ -47,45 +47,45 @@ import (
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
-// format is a row of formats.
+// format is an entry of formats.
 type format struct {
 	name string
 
-	// parse reads the value of a record, which Decoder.scan holds; nil if the
-	// format is for files only. Inputs by name go to Decoder.named, inputs by index
-	// to Decoder.x.
+	// parse reads the value of a record in Decoder.scan; nil if the format is for
+	// files only. It stores inputs by name in Decoder.list, and inputs by index in
+	// Decoder.x.
 	parse func(*Decoder) (record, *Error)
 
 	// looksLike reports whether a file that begins with this line, trimmed and not
-	// empty, has the format. The first row of formats that says so decides.
+	// empty, has the format. The first of formats that returns true is used.
 	looksLike func(first []byte) bool
 
 	// open reads the rows of a file; nil if the format is for records only.
 	open func(*source.Limited, *Decoder) (rows, error)
 
-	// alone is set if a row can be decoded without having seen others, so that a
-	// file is read as a topic is.
+	// alone is set if a row can be decoded without knowing others, so that a file is
+	// read like a topic, without reading ahead.
 	alone bool
 
 	// binary is set if the values of records are not text.
 	binary bool
 
-	// compile makes the plan of a schema, with the reader's if there is one, and the path to
-	// a message; nil if the format needs no schema.
+	// compile makes the plan for a writer's schema, and a reader's schema if that is not
+	// empty; path is that of a message in the schema. It is nil if the format needs no schema.
 	compile    func(writer, reader string, path []int, n leaf.Names) (plan, error)
-	schemaType string // in a registry
-	indexed    bool   // the framing has the path to a message
-	schema     string // of the examples
+	schemaType string // type of the schema in a registry
+	indexed    bool   // the framing contains the path to a message
+	schema     string // schema of the examples
 
 	// sparse is set if a record may leave out numbers that are 0.
 	sparse bool
 
-	// check returns an error if records of the format cannot have what is configured; nil
-	// if they can have anything.
+	// check returns an error if a configuration cannot apply to records of the format; nil if
+	// every configuration can.
 	check func(Config) error
 
-	// examples are values of records, or whole files, each with one label or more
-	// under the name y, or the index 0 if names are indices. The tests range over them.
+	// examples are values of records, or whole files, each with at least one label. The
+	// label has the name y, or the index 0 if names are indices. Tests range over them.
 	examples []string
 }
 
@@ -136,7 +136,7 @@ func FramedFormats() (names []string) {
 	return names
 }
 
-// CheckNames returns an error if a format does not have fields of the names.
+// CheckNames returns an error if records of a format cannot have fields with these names.
 func CheckNames(format string, names []string) error {
 	f, err := recordFormat(format)
 	if err != nil || f.check == nil {
@@ -192,8 +192,8 @@ func unknownFormat(name string, known []string) error {
 	return fmt.Errorf("input.format is %q: want %s%s", name, strings.Join(known, ", "), hint)
 }
 
-// jsonSchemaFormat is JSON that is preceded by the id of its schema in a registry. The producer
-// has checked the record with the schema, which is not needed to read it.
+// jsonSchemaFormat is JSON that is preceded by the id of its schema in a registry. The schema is
+// not used: it is needed only for validation, which is the task of the producer.
 var jsonSchemaFormat = format{
 	name:       "json-schema",
 	parse:      (*Decoder).parseJSONSchema,

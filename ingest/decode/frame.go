@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/leaf"
 )
 
-// SchemaHeader is the header of a record that names the schema of its value, instead of the
-// first bytes of the value.
+// SchemaHeader is the header of a record that names the schema of its value. Without this header,
+// the first bytes of the value name the schema.
 const SchemaHeader = framing.Header
 
 // Bounds of the schemas that a Schema remembers.
@@ -21,11 +21,11 @@ const (
 // plan reads records of one schema.
 type plan interface {
 	Read(b []byte) ([]leaf.Leaf, error)
-	Nested() bool // the inputs are in a list x or an object features
-	List() bool   // in a list x
+	Nested() bool // whether the inputs are in a list x or an object features
+	List() bool   // whether the inputs are in a list x
 }
 
-// frame cuts the value of a record into what names its schema and the rest.
+// frame splits the value of a record into the part that names its schema, and the rest.
 func (d *Decoder) frame(value, header []byte) (head framing.Head, body []byte, err *Error) {
 	head, body, invalid := framing.Cut(value, header, d.format.indexed)
 	if invalid != nil {
@@ -39,8 +39,8 @@ func (d *Decoder) Framed() bool {
 	return d.config.Framed || d.format.schemaType != "" && d.format.compile == nil
 }
 
-// Unknown returns the id of the schema that a record needs and the Decoder does not have;
-// false if it has it, or needs none. header is that of the record, nil if it has none.
+// Unknown returns the id of the schema that a record needs. unknown is false if the Decoder has
+// the schema or needs none. header is the SchemaHeader of the record, or nil if it has none.
 func (d *Decoder) Unknown(value, header []byte) (id string, unknown bool) {
 	if !d.config.Framed || d.format.compile == nil || len(value) > d.config.MaxBytes {
 		return "", false
@@ -62,8 +62,8 @@ func (d *Decoder) writer(id string) *Writer {
 	return nil
 }
 
-// Learn adds a schema of the registry to those that the Decoder knows. One that it knows
-// already does not change. It reports whether there was room for it.
+// Learn adds a schema of the registry to the known ones. A schema that is already known stays
+// unchanged. Learn reports whether there was room for the schema.
 func (d *Decoder) Learn(w Writer) bool {
 	if d.writer(w.ID) != nil {
 		return true
@@ -81,7 +81,7 @@ func (d *Decoder) Learn(w Writer) bool {
 	return true
 }
 
-// planned is a plan, or why there is none.
+// planned is a plan, or the reason why there is none.
 type planned struct {
 	plan plan
 	err  *Error
@@ -114,7 +114,8 @@ func (d *Decoder) body() (plan, []byte, *Error) {
 	return p.plan, body, p.err
 }
 
-// checkSchema checks that the schema of a configuration is there and can be read.
+// checkSchema returns an error if a configuration lacks the schema that the format needs, or if
+// its schema is invalid.
 func (f *format) checkSchema(c Config) error {
 	if f.compile == nil {
 		return nil
@@ -134,7 +135,8 @@ func (f *format) checkSchema(c Config) error {
 // maxPlans bounds the plans that are kept.
 const maxPlans = 4 * MaxWriters
 
-// compiled returns the plan of a head.
+// compiled returns the plan for the schema that head names, from the cache if possible. of
+// returns the schema and the path of a message in it.
 func (d *Decoder) compiled(head string, of func() (Writer, []int, *Error)) planned {
 	if p, ok := d.plans[head]; ok {
 		return p
@@ -162,7 +164,7 @@ func (d *Decoder) compiled(head string, of func() (Writer, []int, *Error)) plann
 	return p
 }
 
-// shortened returns an error of a schema, which can repeat parts of it.
+// shortened limits the length of an error about a schema, which may quote parts of the schema.
 func shortened(s string) string {
 	const most = 200
 	if len(s) <= most {

@@ -19,7 +19,8 @@ func (d *Decoder) columnName(columns []string, i int) string {
 	return excerpt.Quote(columns[i])
 }
 
-// written returns the value v of input i, as the record has it if no float64 is so large.
+// written returns the value v of input i, for an error. If the number is too large for a float64,
+// it is the value as spelled in the record.
 func (d *Decoder) written(columns []string, i int, v float64) value {
 	if columns == nil {
 		columns = d.schema.Columns
@@ -32,7 +33,7 @@ func (d *Decoder) written(columns []string, i int, v float64) value {
 	return value{kind: num, num: v}
 }
 
-// settle makes a new schema if there is something new.
+// settle replaces the schema if the current record adds columns, types, the task or a class.
 func (d *Decoder) settle(columns []string, task learner.Task, class string) {
 	if columns == nil && len(d.fresh) == 0 && class == "" && (task == learner.Auto || task == d.task) {
 		return
@@ -74,7 +75,7 @@ func (d *Decoder) setColumns(columns []string) {
 	d.now = 0
 }
 
-// nextRow makes no column seen.
+// nextRow marks all columns as not seen.
 func (d *Decoder) nextRow() {
 	if d.now++; d.now == 0 { // it has wrapped
 		clear(d.seen)
@@ -82,7 +83,8 @@ func (d *Decoder) nextRow() {
 	}
 }
 
-// byIndex checks d.x.
+// byIndex checks inputs by index, which are in d.x. It returns the columns if this record
+// determines them.
 func (d *Decoder) byIndex() (columns []string, err *Error) {
 	switch want := len(d.schema.Columns); {
 	case len(d.x) == 0:
@@ -147,8 +149,8 @@ func (d *Decoder) put(i int, name []byte, t learner.ColumnType, v value) *Error 
 	return nil
 }
 
-// addDeclared adds to d.list the columns that are declared with a type, and that the first record
-// does not have.
+// addDeclared adds to d.list, as null, the columns that are declared with a type and missing in
+// the first record.
 func (d *Decoder) addDeclared() {
 	for _, name := range slices.Sorted(maps.Keys(d.config.Types)) {
 		has := func(f field) bool { return string(f.name) == name }
@@ -158,7 +160,7 @@ func (d *Decoder) addDeclared() {
 	}
 }
 
-// firstByName makes columns of d.list, and d.x.
+// firstByName derives the columns from d.list, which is that of the first record, and sets d.x.
 func (d *Decoder) firstByName() (columns []string, err *Error) {
 	d.addDeclared()
 	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
@@ -201,7 +203,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	if i, ok := place[d.config.Time]; ok {
-		d.x[i] = math.NaN() // the record may be without it
+		d.x[i] = math.NaN() // the record may lack it
 	}
 	for _, f := range d.list {
 		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
@@ -224,7 +226,7 @@ func (d *Decoder) notInput(f field) *Error {
 	return wrongType(f.name, f.value, d.firstType(string(f.name)))
 }
 
-// byName puts d.list into d.x by the columns of the schema.
+// byName stores the values of d.list in d.x, in the order of the schema's columns.
 func (d *Decoder) byName() *Error {
 	columns := d.schema.Columns
 	d.nextRow()
@@ -234,7 +236,7 @@ func (d *Decoder) byName() *Error {
 	d.x = d.x[:len(columns)]
 	given := 0
 	for k, f := range d.list {
-		// Records have their fields in one order, as a rule.
+		// Usually, all records have their fields in the same order.
 		if k == len(d.guess) {
 			d.guess = append(d.guess, 0)
 		}
@@ -291,7 +293,7 @@ func (d *Decoder) byName() *Error {
 	return d.putMissing()
 }
 
-// putMissing puts the columns that the record does not have.
+// putMissing sets the columns that the record does not have.
 func (d *Decoder) putMissing() *Error {
 	for i, name := range d.schema.Columns {
 		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn || d.windows.noField != nil && d.windows.noField[i] {

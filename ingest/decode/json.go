@@ -15,7 +15,7 @@ type scanner struct {
 	buf []byte // strings with escapes, unescaped
 }
 
-const maxDepth = 64 // of what is skipped
+const maxDepth = 64 // maximum nesting of objects and lists
 
 func (s *scanner) space() {
 	for s.i < len(s.b) {
@@ -56,8 +56,8 @@ func (s *scanner) unexpected(want string, args ...any) *Error {
 	return bad("json", "%q at byte %d, want "+want, append([]any{r, s.i}, args...)...)
 }
 
-// members calls f with each key of the object that comes next, in order. f
-// reads the value.
+// members reads an object. It calls f with each key, in order, and f reads the
+// value.
 func (s *scanner) members(f func(key []byte) *Error) *Error {
 	if err := s.expect('{'); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *scanner) members(f func(key []byte) *Error) *Error {
 	}
 }
 
-// elements calls f for each element of the list that comes next.
+// elements reads a list. It calls f for each element, and f reads the element.
 func (s *scanner) elements(f func() *Error) *Error {
 	if err := s.expect('['); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *scanner) value() (value, *Error) {
 	return value{}, s.unexpected("a value")
 }
 
-// notJSON are values that some programs write.
+// notJSON lists invalid values that some programs write.
 var notJSON = [...]string{"NaN", "Infinity", "-Infinity", "nan", "inf", "None", "undefined"}
 
 // skip reads past an object or a list without keeping anything.
@@ -173,8 +173,7 @@ func (s *scanner) skipTo(depth int) *Error {
 	return err
 }
 
-// string reads the string that comes next. The result is a part of the input,
-// or of buf.
+// string reads a string. The result points into the input, or into buf.
 func (s *scanner) string() ([]byte, *Error) {
 	start := s.i + 1
 	for i := start; i < len(s.b); i++ {
@@ -230,7 +229,8 @@ func (s *scanner) unescape(start, i int) ([]byte, *Error) {
 	return nil, bad("json", "string without a closing quote")
 }
 
-// escapedRune reads the four digits at i, and the other half of a pair.
+// escapedRune reads the four hexadecimal digits at i and, if they are the first half of
+// a surrogate pair, the escape of the second half.
 func (s *scanner) escapedRune(i int) (r rune, n int) {
 	r, ok := hex4(s.b, i)
 	if !ok {

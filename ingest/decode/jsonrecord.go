@@ -67,7 +67,7 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 				return s.members(d.input)
 			}
 		}
-		if r.form == object { // d.list is for the features
+		if r.form == object { // d.list holds only the features
 			if d.config.Late == nil || !d.ignores(key) {
 				r.other, r.otherName = r.other+1, key
 			}
@@ -110,7 +110,7 @@ func (d *Decoder) dropIgnored() {
 	d.list = slices.DeleteFunc(d.list, func(f field) bool { return d.ignores(f.name) })
 }
 
-// take reads a field that may come once.
+// take reads a field that may come only once.
 func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
 	if to.kind != absent {
 		return bad("json", "%s is a second %s", excerpt.Quote(key), what)
@@ -119,7 +119,7 @@ func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
 	return err
 }
 
-// input reads one named input, or those of an object or a list.
+// input reads one input with a name, or all inputs in an object or a list.
 func (d *Decoder) input(key []byte) *Error {
 	if d.nests(key, 0) {
 		d.path = append(d.path[:0], key...)
@@ -128,7 +128,7 @@ func (d *Decoder) input(key []byte) *Error {
 	return d.scalar(key)
 }
 
-// scalar reads one named input.
+// scalar reads one input with a name.
 func (d *Decoder) scalar(key []byte) *Error {
 	v, err := d.scan.value()
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *Decoder) element() *Error {
 	return nil
 }
 
-// jsonRows are records as in a topic, one a line.
+// jsonRows is a file with one record in each line, as in a topic.
 type jsonRows struct {
 	lines
 	d *Decoder
@@ -167,7 +167,7 @@ type jsonRows struct {
 
 func newJSONRows(l *source.Limited, d *Decoder) *jsonRows {
 	j := &jsonRows{newLines(l), d}
-	j.Reuse = true // no row is looked at ahead
+	j.Reuse = true // no rows are read ahead
 	return j
 }
 
@@ -189,9 +189,9 @@ func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(d
 // MaxDepth is the Config.Depth of a new model.
 const MaxDepth = 8
 
-// nests reports whether the value that comes next, at a path of the given depth, is an
-// object or a list whose values are inputs of their own. One that is itself a column,
-// or declared, is not.
+// nests reports whether the next value, at a path of the given depth, is an object or a
+// list whose values are separate inputs. An object or list that is itself a column, or
+// declared, is not.
 func (d *Decoder) nests(path []byte, depth int) bool {
 	if depth >= d.config.Depth {
 		return false
@@ -203,10 +203,10 @@ func (d *Decoder) nests(path []byte, depth int) bool {
 		return false
 	}
 	_, column := d.column[string(path)]
-	return !column && !d.isAlias(path) // which is a column of the learner
+	return !column && !d.isAlias(path) // the learner reads a column from an alias
 }
 
-// nested reads the values of the object or list that comes next, which is at d.path.
+// nested reads the values of the next object or list, which is at d.path.
 func (d *Decoder) nested(depth int) *Error {
 	if len(d.schema.Columns) == 0 {
 		if d.outer == nil {
@@ -232,8 +232,8 @@ func (d *Decoder) inside(depth int) *Error {
 	})
 }
 
-// below reads the value at d.path. The paths of a record may be as long as a record, in
-// total, because the same name can begin many of them.
+// below reads the value at d.path. The total length of the paths of a record is limited to
+// MaxBytes, because a long name of an object is repeated in all paths below it.
 func (d *Decoder) below(depth int) *Error {
 	if d.nests(d.path, depth) {
 		return d.nested(depth + 1)
@@ -264,6 +264,6 @@ func (d *Decoder) setInner(columns []string) {
 	}
 }
 
-// noObject reports whether f is null in place of an object or a list that holds columns,
-// all of which are missing then.
+// noObject reports whether f is null in place of an object or a list that holds columns. All of
+// these are then missing.
 func (d *Decoder) noObject(f field) bool { return f.kind == null && d.inner[string(f.name)] }

@@ -16,15 +16,15 @@ func (d *Decoder) isLabel(name string) bool {
 	return d.config.Labels == nil && (name == "y" || name == "label")
 }
 
-// noLabels makes room for the labels of a record, where there are several.
+// noLabels resets the labels of a record, if there are several.
 func (d *Decoder) noLabels() {
 	if n := len(d.config.Labels); n > 0 {
 		d.many = append(d.many[:0], make([]value, n)...)
 	}
 }
 
-// novelty returns the label of a row of task novelty, which every row has. A label that
-// is true or 1, or false or 0, says what is known of the row.
+// novelty returns the label of a row for task novelty. Every row has one. If the record's
+// label is true or 1, the row is known to be novel; if it is false or 0, to be normal.
 func novelty(v value) learner.Label {
 	l := learner.Label{Task: learner.Novelty}
 	switch {
@@ -36,7 +36,7 @@ func novelty(v value) learner.Label {
 	return l
 }
 
-// label reads a label. class is its name if it is a new one.
+// label reads a label. class is the name of its class if the class is new.
 func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 	if d.task == learner.Novelty {
 		return novelty(v), "", nil
@@ -70,8 +70,8 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 	return d.classify(v.text)
 }
 
-// labels reads the labels where there are several. A record that lacks any of them
-// has none.
+// labels reads the label of a regression with several targets. A record that lacks one
+// of the numbers has no label.
 func (d *Decoder) labels() (l learner.Label, err *Error) {
 	d.more = d.more[:0]
 	for i, v := range d.many {
@@ -129,8 +129,9 @@ func (d *Decoder) key(v value) ([]byte, *Error) {
 	return nil, bad("key", "it is %v, want text or a number", v)
 }
 
-// LateLabel decodes a record that has a label alone: JSON, with the label in the field that
-// Config.Late names, or in those of Config.Labels. Its error is an *Error.
+// LateLabel decodes a JSON record that has only a label. The label is in the field that
+// Config.Late names, or else in that of Config.Label or those of Config.Labels. The error is an
+// *Error.
 func (d *Decoder) LateLabel(b []byte) (learner.Label, error) {
 	label, err := d.lateLabel(b)
 	if err != nil {
@@ -143,7 +144,7 @@ func (d *Decoder) lateLabel(b []byte) (label learner.Label, err *Error) {
 	if err := d.checkJSON(b); err != nil {
 		return label, err
 	}
-	d.fresh = d.fresh[:0] // of a record that was rejected
+	d.fresh = d.fresh[:0] // left from a record that was rejected
 	class := ""
 	if d.config.Labels != nil {
 		d.noLabels()
@@ -169,7 +170,7 @@ func (d *Decoder) lateLabel(b []byte) (label learner.Label, err *Error) {
 	return label, nil
 }
 
-// labelField returns the field that has the label of a record with a label alone.
+// labelField returns the field with the label, in a record that has only a label.
 func (d *Decoder) labelField() string {
 	if d.config.Late.Label != "" {
 		return d.config.Late.Label
@@ -177,8 +178,8 @@ func (d *Decoder) labelField() string {
 	return d.config.Label
 }
 
-// TimeoutLabel returns the label with the text or number that Config.Late has for rows
-// without one, and none if it has none. A class becomes known with it.
+// TimeoutLabel returns the label that Config.Late specifies for rows that have received none, or
+// the zero Label if it specifies none. If it is a new class, the class is added to the schema.
 func (d *Decoder) TimeoutLabel() (learner.Label, error) {
 	s := []byte(d.config.Late.Timeout)
 	if len(s) == 0 {
@@ -201,8 +202,8 @@ func (d *Decoder) TimeoutLabel() (learner.Label, error) {
 	return label, nil
 }
 
-// LabelAlone reports whether a record of the topic of features has a label and no inputs, so
-// that it is one for LateLabel.
+// LabelAlone reports whether a record in a topic of features has a label and no inputs, so that
+// it is to be decoded by LateLabel.
 func (d *Decoder) LabelAlone(b []byte) bool {
 	if d.config.Late.Topic != "" || d.checkJSON(b) != nil {
 		return false

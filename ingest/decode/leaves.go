@@ -55,10 +55,10 @@ func (d *Decoder) parseLeaves() (r record, err *Error) {
 	return r, nil
 }
 
-// kinds are those of leaves.
+// kinds maps the kinds of leaves to those of values.
 var kinds = [...]kind{leaf.Null: null, leaf.Boolean: boolean, leaf.Number: num, leaf.Text: text, leaf.Time: instant, leaf.Object: object, leaf.List: array}
 
-// valueOf returns the value of a leaf. A number that is none is missing.
+// valueOf returns the value of a leaf. NaN becomes null.
 func valueOf(l *leaf.Leaf) value {
 	if l.Num != l.Num {
 		return value{kind: null}
@@ -66,7 +66,7 @@ func valueOf(l *leaf.Leaf) value {
 	return value{kind: kinds[l.Kind], num: l.Num, text: l.Text}
 }
 
-// leaf puts a leaf where its role says.
+// leaf stores a leaf according to its role.
 func (d *Decoder) leaf(l *leaf.Leaf, r *record) *Error {
 	switch v := valueOf(l); l.Role {
 	case leaf.Input:
@@ -115,9 +115,9 @@ func (d *Decoder) indexed(v value) *Error {
 	return nil
 }
 
-// direct puts the leaves of a record whose inputs are the columns, in an order that was seen
-// before, and are numbers, into d.x at once. It reports false, without having changed
-// anything, if the record has something else.
+// direct is a fast path for records whose inputs are exactly the columns, in a known order, and
+// are all numbers: it stores them in d.x directly. It returns false for other records, which are
+// then read by name.
 func (d *Decoder) direct(leaves []leaf.Leaf, r *record) bool {
 	columns := len(d.schema.Columns)
 	if r.form == array || !d.plain() {
@@ -153,8 +153,8 @@ func (d *Decoder) direct(leaves []leaf.Leaf, r *record) bool {
 	return true
 }
 
-// learnOrder notes the columns of the inputs, if every column is there once. It reports
-// false: the record at hand is read in the other way.
+// learnOrder notes the order of the inputs for direct, if each of them is a different column. It
+// always returns false: the current record is read by name.
 func (d *Decoder) learnOrder(leaves []leaf.Leaf) bool {
 	d.order = d.order[:0]
 	seen := make(map[int]bool, len(leaves))

@@ -38,15 +38,16 @@ func newLIBSVM(l *source.Limited, d *Decoder) (rows, error) {
 	return &libsvmRows{lines: newLines(l), d: d}, nil
 }
 
-// libsvmRows is a file of lines "label index:value …", with indices from 1 and
-// zeros left out. Its columns are those of {"x":[…]}: index i is column i-1.
-// How many there are is learned from the first 1,000 rows, unless the schema
-// or the configuration says; after that a higher index is an unknown field.
+// libsvmRows is a file of lines "label index:value …", with indices from 1.
+// Values of 0 may be left out. Columns are named as those of {"x":[…]}: index i is
+// column i-1. Unless the schema or the configuration has columns, their number is
+// the highest index in the first 1,000 rows. A higher index in a later row is an
+// unknown field.
 type libsvmRows struct {
 	lines
 	d          *Decoder
 	textLabels bool
-	x          []value // the present row, for record
+	x          []value // the current row, for record
 }
 
 func (s *libsvmRows) label(l line) string {
@@ -116,7 +117,7 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 	}
 }
 
-// columns calls f with each column of a line that is not left out, and its value.
+// columns calls f with the column and the value of each entry of a line.
 func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error {
 	d := s.d
 	n := len(d.schema.Columns)
@@ -143,7 +144,7 @@ func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error
 	})
 }
 
-// named reads a line into Decoder.list, with its indices from 0 as names.
+// named reads a line into Decoder.list. The names are the indices, counted from 0.
 func (s *libsvmRows) named(l line) (record, *Error) {
 	d := s.d
 	d.list, d.names = d.list[:0], d.names[:0]

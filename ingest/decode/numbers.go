@@ -15,9 +15,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// float32Format is a list of numbers of four bytes (IEEE 754, least significant byte first).
-// Its columns are named by their indices, and so are the label, the weight and the key. NaN
-// is a missing value, and no label.
+// float32Format is a list of little-endian IEEE 754 numbers of four bytes. The columns are named
+// by their indices, as are the label, the weight and the key. NaN is a missing value or, for the
+// label, no label.
 var float32Format = format{
 	name:   "float32",
 	parse:  (*Decoder).parseFloat32,
@@ -40,7 +40,7 @@ func indicesOnly(c Config) error {
 	return nil
 }
 
-// float32s returns the record of some numbers.
+// float32s returns a record with some numbers.
 func float32s(x ...float32) string {
 	var b []byte
 	for _, v := range x {
@@ -49,18 +49,18 @@ func float32s(x ...float32) string {
 	return string(b)
 }
 
-// indices are the parts of a list of numbers of one length.
+// indices holds the roles of the numbers in lists of length n.
 type indices struct {
 	n           int
-	label       int // -1: none, here and below
+	label       int // index; -1: none, as for labels, weight and key
 	labels      []int
 	weight, key int
-	dense       bool     // the inputs are the first ones, so that they are named 0, 1, …
-	inputs      int      // where dense
-	names       [][]byte // of the inputs; nil for the others
+	dense       bool     // the inputs are the first numbers, so that they are named 0, 1, …
+	inputs      int      // number of inputs
+	names       [][]byte // names of the inputs; nil for other numbers
 }
 
-// split finds the parts of a list of n numbers.
+// split returns the roles of the numbers in a list of length n.
 func (d *Decoder) split(n int) *indices {
 	if d.parts != nil && d.parts.n == n {
 		return d.parts
@@ -97,7 +97,7 @@ func (d *Decoder) parseFloat32() (r record, err *Error) {
 		return r, bad("float32", "%d bytes: want four for each number", len(b))
 	}
 	p := d.split(len(b) / 4)
-	if !p.dense || !d.dense { // or the inputs are read without a call for each
+	if !p.dense || !d.dense { // otherwise, read the inputs without a function call for each
 		return d.numbers(p, func(i int) float64 { return float32At(b, i) })
 	}
 	if r, err = d.others(p, func(i int) float64 { return float32At(b, i) }); err != nil {
@@ -132,7 +132,7 @@ func (d *Decoder) notANumber(i int) (float64, *Error) {
 	return math.NaN(), nil
 }
 
-// others reads what is no input.
+// others reads the numbers that are not inputs.
 func (d *Decoder) others(p *indices, at func(int) float64) (r record, err *Error) {
 	if p.n > d.config.MaxColumns {
 		return r, bad("limits", "more than %d numbers", d.config.MaxColumns)
@@ -182,7 +182,7 @@ func (d *Decoder) numbers(p *indices, at func(int) float64) (r record, err *Erro
 	return r, nil
 }
 
-// npyFormat is a table of numbers that numpy.save wrote: a row of the table is an example.
+// npyFormat is a two-dimensional array written by numpy.save. Each of its rows is an example.
 var npyFormat = format{
 	name:      "npy",
 	looksLike: func(first []byte) bool { return bytes.HasPrefix(first, []byte(npy.Magic)) },
@@ -194,7 +194,7 @@ var npyFormat = format{
 const npyExample = npy.Magic + "\x01\x00\x47\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }           \n" +
 	"\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x00\x3f" + "\x00\x00\x00\x00\x00\x00\xc0\x3f\x00\x00\x80\xbf"
 
-// npyRows are the rows of a table.
+// npyRows reads the rows of an array.
 type npyRows struct {
 	in    *source.Limited
 	d     *Decoder

@@ -15,12 +15,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// keySuffix is appended to the name of a column of type time:since for the column with
-// the key of the record.
+// keySuffix is appended to the name of a column of type time:since, to name a second column
+// with the key of the record.
 const keySuffix = ":key"
 
-// parts returns the names of the columns of a row that a column of a type has; nil for one
-// of the same name.
+// parts returns the names of the columns of a row into which a field of some type is split, or
+// nil if the field is a single column of the same name.
 func parts(name, typ string) []string {
 	switch typ {
 	case learner.TextColumn.String():
@@ -35,7 +35,8 @@ func parts(name, typ string) []string {
 	return nil
 }
 
-// expand replaces the names of columns by those of their parts, and adds the pairs.
+// expand replaces the names of columns by those of their parts, and adds the columns of pairs
+// and windows.
 func (c *Config) expand(columns []string) []string {
 	if len(c.Types) == 0 && len(c.Windows) == 0 || len(columns) == 0 {
 		return columns
@@ -53,7 +54,7 @@ func (c *Config) expand(columns []string) []string {
 	return all
 }
 
-// setParts notes the parts of columns, and what they are.
+// setParts notes which columns are parts of fields, pairs or windows.
 func (d *Decoder) setParts(columns []string) {
 	d.texts, d.since = nil, -1
 	d.setPairs()
@@ -80,7 +81,7 @@ func (d *Decoder) setParts(columns []string) {
 	}
 }
 
-// partType returns the type of a column that is a part of another.
+// partType returns the type of a column that is a part of a field, a pair, or added by a window.
 func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 	if d.config.Types[name] == schema.Pair {
 		return learner.PairColumn, true
@@ -101,7 +102,7 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 	return 0, false
 }
 
-// isPart reports whether columns of a type are parts of others, and no fields.
+// isPart reports whether columns of a type are parts, instead of fields of a record.
 func isPart(t learner.ColumnType) bool {
 	return t == learner.TextColumn || t == learner.RecordKeyColumn || t == learner.PairColumn || t == learner.WindowColumn
 }
@@ -123,14 +124,14 @@ func (d *Decoder) putText(name []byte, first int, v value) *Error {
 	return wrongType(name, v, learner.TextColumn)
 }
 
-// SetKey has a Row that Decode returned know its Key, which it did not have.
+// SetKey updates a Row that Decode returned without a key, after its Key was set.
 func (d *Decoder) SetKey(r *Row) {
 	if r.X != nil {
 		d.putKey(r.X, r.Key)
 	}
 }
 
-// putKey sets the column of the key of a record, if there is one.
+// putKey sets the columns with the key of the record, if there are any.
 func (d *Decoder) putKey(x []float64, key []byte) {
 	if d.since >= 0 {
 		x[d.since] = categoryOfKey(key)
@@ -148,7 +149,7 @@ func categoryOfKey(key []byte) float64 {
 	return learner.Category(xxhash.Sum64(key))
 }
 
-// A pair is the place of a column of type Pair, and those of its two columns.
+// A pair holds the index of a column of type Pair, and the indices of its two columns.
 type pair struct{ at, a, b int }
 
 // splitPair returns the names of the two columns of the pair A*B.
@@ -194,8 +195,8 @@ func (c *Config) checkPair(name string) error {
 	return nil
 }
 
-// lacks returns an error if the columns, which the first record determines, are not those
-// of the pairs and the windows.
+// lacks returns an error if the columns, which the first record determines, lack a field that
+// pairs, windows or Config.Time need.
 func (d *Decoder) lacks(columns []string) *Error {
 	for _, name := range d.config.pairsOf() {
 		a, b, _ := splitPair(name)
@@ -231,8 +232,8 @@ func (d *Decoder) setPairs() {
 	}
 }
 
-// putPairs sets the columns of the pairs from those of their parts. A pair is missing if
-// both are.
+// putPairs sets the columns of the pairs from their two columns. The value of a pair is missing
+// if both values are.
 func (d *Decoder) putPairs(x []float64) {
 	for _, p := range d.pairs {
 		x[p.at] = together(x[p.a], x[p.b])
@@ -246,7 +247,7 @@ func together(a, b float64) float64 {
 	var key [16]byte
 	for i, v := range [...]float64{a, b} {
 		if v != v {
-			v = math.NaN() // the bits of one of them
+			v = math.NaN() // in its canonical representation
 		}
 		binary.LittleEndian.PutUint64(key[8*i:], math.Float64bits(v+0)) // -0 is 0
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// projections are the columns of rows with Config.Sparse: each input is added to one of
-// them, or subtracted.
+// projections holds the names of the columns of rows with Config.Sparse. Each input is added to
+// one of them, or subtracted from it.
 var projections = func() (names []string) {
 	for i := range 16 {
 		names = append(names, fmt.Sprintf("hash:%02d", i))
@@ -25,7 +25,7 @@ var projections = func() (names []string) {
 	return names
 }()
 
-// checkSparse checks what c, which has sparse inputs, has besides.
+// checkSparse returns an error if c has options that cannot be combined with Sparse.
 func (c *Config) checkSparse() error {
 	text := learner.TextColumn.String()
 	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
@@ -50,14 +50,14 @@ func (c *Config) checkSparse() error {
 	return nil
 }
 
-// numbered is what hashPairs keeps.
+// numbered is the memory of hashPairs.
 type numbered struct {
-	columns []uint32 // of a line
+	columns []uint32 // of the current line
 	values  []float64
-	hashes  []uint64 // of the names of the first columns; 0: not computed yet
+	hashes  []uint64 // hash of the name of each column below mostHashes; 0: not computed yet
 }
 
-// mostHashes is the number of columns whose hashes are cached: 2 MiB of them.
+// mostHashes is the number of columns whose hashes are cached, in 2 MiB.
 const mostHashes = 1 << 18
 
 // of returns the hash of the name of a column.
@@ -75,8 +75,8 @@ func (h *numbered) of(column uint32) uint64 {
 	return h.hashes[column]
 }
 
-// hashPairs is hash for a line of LIBSVM with numbers alone, of which there may be many. It
-// reports false for one that has to be read entry by entry.
+// hashPairs is a fast path of hash for LIBSVM lines that contain only numbers. It returns false
+// for a line that has to be read entry by entry.
 func (d *Decoder) hashPairs(b []byte) (label []byte, ok bool) {
 	if len(d.config.Types) > 0 || d.renamed != nil || d.tables != nil || !d.looks.Done() {
 		return nil, false
@@ -97,7 +97,8 @@ func (d *Decoder) hashPairs(b []byte) (label []byte, ok bool) {
 	return label, true
 }
 
-// clearHashed removes the inputs of the record before. d.x has other memory then.
+// clearHashed removes the inputs of the previous record. It sets d.x to other memory, so that the
+// caller can still read inputs from its previous d.x.
 func (d *Decoder) clearHashed() {
 	d.hashed.Clear()
 	if d.x, d.projected = d.projected[:0], d.x; cap(d.x) < len(projections) {
@@ -107,9 +108,9 @@ func (d *Decoder) clearHashed() {
 	clear(d.x)
 }
 
-// hash sets d.hashed to the inputs of a record of that form, and d.x to their projections.
+// hash sets d.hashed to the inputs of a record of some form, and d.x to their projections.
 func (d *Decoder) hash(form kind) *Error {
-	if form == settled { // hashPairs has
+	if form == settled { // hashPairs has done it
 		return nil
 	}
 	byIndex := d.x
@@ -131,8 +132,8 @@ func (d *Decoder) hash(form kind) *Error {
 	return nil
 }
 
-// hashField adds a field. A text is a column of its own for each value, or for each word
-// and pair of words if it is declared as text.
+// hashField adds a field. For text, each different value is a column of its own. If the field is
+// declared as text, each word and each pair of words is a column instead.
 func (d *Decoder) hashField(f *field) *Error {
 	declared := ""
 	if d.config.Types != nil {
@@ -167,7 +168,7 @@ func (d *Decoder) hashField(f *field) *Error {
 	return bad("columns", "%s is %v, want a number, text or a boolean", excerpt.Quote(f.name), f.value)
 }
 
-// add adds a number. One that is missing is 0.
+// add adds a number. A missing number counts as 0.
 func (d *Decoder) add(name []byte, hash uint64, v float64) *Error {
 	if math.Abs(v) > d.config.MaxAbs {
 		return bad("limits", "%s is %v, out of range ±%v", excerpt.Quote(name), v, d.config.MaxAbs)
@@ -176,7 +177,7 @@ func (d *Decoder) add(name []byte, hash uint64, v float64) *Error {
 	return nil
 }
 
-// project adds a value to its column, and to one of the projections.
+// project adds a value to its column, and adds it to one of the projections or subtracts it.
 func (d *Decoder) project(hash uint64, v float64) {
 	if v == 0 || v != v {
 		return

@@ -19,11 +19,11 @@ import (
 // Table is a compacted topic whose rows add columns to records.
 type Table = table.Config
 
-// ParseTable reads the form that the String of a Table writes.
+// ParseTable reads the format of Table.String.
 func ParseTable(s string) (Table, error) { return table.Parse(s) }
 
-// checkTables makes the tables of c effective. Their columns are inputs, and the fields that
-// have the keys of rows are none unless they are declared as such.
+// checkTables fills in the defaults of the tables of c and adds their columns to the inputs. The
+// fields with the keys of rows are not inputs unless they are declared as such.
 func (c *Config) checkTables() error {
 	if len(c.Tables) == 0 {
 		c.Tables = nil
@@ -73,7 +73,7 @@ func (c *Config) checkTables() error {
 	return nil
 }
 
-// hasTables returns an error if a model with these columns lacks any of a table.
+// hasTables returns an error if columns lacks one of the columns of the tables.
 func (c *Config) hasTables(columns []string) error {
 	for i := range c.Tables {
 		for _, name := range c.Tables[i].Columns() {
@@ -85,8 +85,8 @@ func (c *Config) hasTables(columns []string) error {
 	return nil
 }
 
-// SetTables has d enrich records with the rows of tables, which it shares. Without them, the
-// columns are fields of the records.
+// SetTables makes d enrich records with the rows of t, which d does not copy. Without SetTables,
+// the columns of tables are read from fields of the records.
 func (d *Decoder) SetTables(t *table.Tables) {
 	d.tables = nil
 	for i := range d.config.Tables {
@@ -99,7 +99,7 @@ func (d *Decoder) SetTables(t *table.Tables) {
 	}
 }
 
-// enrichment adds the fields of a row to records.
+// enrichment adds the fields of a table's rows to records.
 type enrichment struct {
 	of      *table.Table
 	key     string
@@ -107,8 +107,8 @@ type enrichment struct {
 	without int64    // records without a row
 }
 
-// enrich adds the fields of the rows that belong to a record to its own. What a record has
-// itself counts.
+// enrich adds the fields of the rows that belong to a record. Fields that the record has itself
+// take precedence.
 func (d *Decoder) enrich(r *record) *Error {
 	if r.form == array {
 		return bad("columns", "x is a list, but input.tables are declared, which need names")
@@ -120,7 +120,7 @@ func (d *Decoder) enrich(r *record) *Error {
 		if row == "" {
 			e.without++
 		}
-		s := scanner{b: unsafe.Slice(unsafe.StringData(row), len(row))} // which is read alone
+		s := scanner{b: unsafe.Slice(unsafe.StringData(row), len(row))} // only read, never modified
 		k := 0
 		if row != "" {
 			err := s.elements(func() *Error {
@@ -131,7 +131,7 @@ func (d *Decoder) enrich(r *record) *Error {
 				}
 				return err
 			})
-			if err != nil { // no TableRow has made it
+			if err != nil { // the row was not made by TableRow
 				return err.of([]byte(e.of.Config().Name()))
 			}
 		}
@@ -142,7 +142,8 @@ func (d *Decoder) enrich(r *record) *Error {
 	return nil
 }
 
-// addField adds a field of a row, unless it is one of the fields that the record has.
+// addField adds a field of a row, unless it is among the first given fields of d.list, which the
+// record has itself.
 func (d *Decoder) addField(given int, f field) {
 	for i := range given {
 		if len(d.list[i].name) == len(f.name) && string(d.list[i].name) == string(f.name) {
@@ -152,7 +153,7 @@ func (d *Decoder) addField(given int, f field) {
 	d.list = append(d.list, f)
 }
 
-// keyOf returns the key of a row that a field of a record has; nil if there is none.
+// keyOf returns the key of a row from a field of a record, or nil if the record has none.
 func (d *Decoder) keyOf(name string, r *record) []byte {
 	v := r.key
 	if name != d.config.Key {
@@ -173,8 +174,8 @@ func (d *Decoder) keyOf(name string, r *record) []byte {
 	return nil
 }
 
-// WithoutRow returns the number of records that had no row in each table since it was called
-// last, whether they were valid or not.
+// WithoutRow returns, for each table, the number of records without a row since the last call. It
+// includes invalid records.
 func (d *Decoder) WithoutRow() (n []int64) {
 	for i := range d.tables {
 		n = append(n, d.tables[i].without)
@@ -188,13 +189,14 @@ const (
 	maxTableKey  = 256     // bytes
 	maxTableText = 1 << 10 // bytes of a value
 
-	// maxTableRow is the maximum of all values in bytes, escaped as in the model log, whose
-	// records have at most 1 MiB: a BATCH has up to 32 KiB of rows before the last one.
+	// maxTableRow is the maximum size in bytes of all values of a row, escaped as in the model
+	// log. Records of the model log have at most 1 MiB, and a BATCH may have up to 32 KiB of rows
+	// before the last one.
 	maxTableRow = 64 << 10
 )
 
-// TableRow reads a record of a table's topic, a JSON object. A record without a value deletes
-// the row of its key. The error is an *Error.
+// TableRow decodes a record of a table's topic, which is a JSON object. A record without a value
+// deletes the row of its key. The error is an *Error.
 func TableRow(c *table.Config, key, b []byte, maxBytes int) (row table.Row, err error) {
 	row, bad := tableRow(c, key, b, maxBytes)
 	if bad != nil {
@@ -238,7 +240,7 @@ func tableRow(c *table.Config, key, b []byte, maxBytes int) (row table.Row, err 
 	return table.Row{Key: string(key), Values: values.String()}, nil
 }
 
-// scalarText returns the one spelling of a scalar that a row and the model log have of it.
+// scalarText returns the spelling of a scalar in a row and in the model log.
 func scalarText(raw []byte) (string, *Error) {
 	if raw == nil {
 		return "null", nil
@@ -250,7 +252,7 @@ func scalarText(raw []byte) (string, *Error) {
 	case len(v.text) > maxTableText:
 		return "", bad("limits", "%d bytes, the limit of a value in a table is %d", len(v.text), maxTableText)
 	case v.kind == text:
-		quoted, _ := json.Marshal(string(v.text)) // no string is an error
+		quoted, _ := json.Marshal(string(v.text)) // strings cannot fail
 		return string(quoted), nil
 	case v.kind == num && math.Abs(v.num) > maxAbs:
 		return "", bad("limits", "%s is out of range", excerpt.Literal(v.text))

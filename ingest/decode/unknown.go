@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// aliased is an Alias as a Decoder reads it.
+// aliased is an Alias in the form that a Decoder uses.
 type aliased struct {
 	column int
 	field  string
@@ -36,7 +36,7 @@ func (d *Decoder) setAliases(all []schema.Alias) error {
 	return nil
 }
 
-// fillAliases sets the columns that the record lacks to the fields that they are read from.
+// fillAliases sets columns that the record lacks to the value of the field in their alias.
 func (d *Decoder) fillAliases() *Error {
 	for _, a := range d.aliases {
 		var v value
@@ -69,8 +69,8 @@ func (d *Decoder) isAlias(field []byte) bool {
 	return slices.ContainsFunc(d.aliases, func(a aliased) bool { return a.field == string(field) })
 }
 
-// drop counts fields that are ignored because they are not columns, of which one has the
-// given name.
+// drop counts n fields that are ignored because they are not columns. name is the name of one
+// of them.
 func (d *Decoder) drop(n int, name []byte) {
 	if d.dropped += int64(n); d.droppedField == "" {
 		d.droppedField = string(name)
@@ -87,15 +87,15 @@ const (
 	maxStrangeName = 256 // bytes
 )
 
-// NewFields returns the ignored fields that have appeared since the last call. It does not
-// know of all if they are many.
+// NewFields returns the names of ignored fields that have first appeared since the last call. The
+// number of names that a Decoder remembers is bounded, so it may not return all of them.
 func (d *Decoder) NewFields() []string {
 	all := d.strangers
 	d.strangers = nil
 	return all
 }
 
-// KnowFields has NewFields omit ignored fields of these names.
+// KnowFields makes NewFields omit ignored fields with these names.
 func (d *Decoder) KnowFields(names []string) {
 	if d.strange == nil {
 		d.strange = map[string]struct{}{}
@@ -105,17 +105,17 @@ func (d *Decoder) KnowFields(names []string) {
 	}
 }
 
-// Dropped returns the number of fields that were ignored because they are not columns and
-// not declared as ignored, since the last call, and the name of the first.
+// Dropped returns the number of fields that were ignored since the last call, because they are
+// neither columns nor declared as ignored, and the name of the first one.
 func (d *Decoder) Dropped() (n int64, field string) {
 	n, field = d.dropped, d.droppedField
 	d.dropped, d.droppedField = 0, ""
 	return n, field
 }
 
-// Rename is a column that records have under the name of another field now, as declared. A
-// record that has the column itself is read as before. Nothing has to be found out: with the
-// next record the model reads the field as the column.
+// Rename declares that records now have a column under the name of another field. From the next
+// record on, the field is read as the column. A record that has the column itself is read as
+// before.
 type Rename struct {
 	Column string
 	Field  string
@@ -126,7 +126,7 @@ const (
 	maxDeclared  = 256 // bytes of a name
 )
 
-// CheckRenames returns an error if records that are read with c cannot be read with the renames.
+// CheckRenames returns an error if the renames are invalid or contradict c.
 func (c Config) CheckRenames(all []Rename) error {
 	if len(all) == 0 {
 		return nil
@@ -160,8 +160,7 @@ func (c Config) CheckRenames(all []Rename) error {
 	return nil
 }
 
-// Rename has the records from the next one on be read with these renames, in the place of
-// those before.
+// Rename replaces the renames with which records are read, from the next record on.
 func (d *Decoder) Rename(all []Rename) error {
 	if err := d.config.CheckRenames(all); err != nil {
 		return err
@@ -184,8 +183,8 @@ func (d *Decoder) Rename(all []Rename) error {
 	return nil
 }
 
-// SetRenames is Rename for renames that a Decoder of the same model has been given: nothing is
-// checked.
+// SetRenames is Rename without checks, for renames that a Decoder of the same model has already
+// accepted.
 func (d *Decoder) SetRenames(all []Rename) {
 	s := *d.schema
 	s.Aliases = slices.DeleteFunc(slices.Clone(s.Aliases), func(a schema.Alias) bool { return a.Declared })
@@ -199,7 +198,7 @@ func (d *Decoder) SetRenames(all []Rename) {
 	d.setRenames()
 }
 
-// Renames returns the renames that records are read with, by column.
+// Renames returns the renames with which records are read, sorted by column.
 func (d *Decoder) Renames() (all []Rename) {
 	for _, a := range d.schema.Declared() {
 		all = append(all, Rename{a.Column, a.Field})
@@ -207,7 +206,8 @@ func (d *Decoder) Renames() (all []Rename) {
 	return all
 }
 
-// hasField reports whether inputs of this name are columns of the model.
+// hasField reports whether the model has a column, or a text, that is read from a field of this
+// name.
 func (d *Decoder) hasField(name string) bool {
 	i, column := d.column[name]
 	_, texts := d.texts[name]
@@ -217,10 +217,10 @@ func (d *Decoder) hasField(name string) bool {
 // renaming is a column that is read from another field.
 type renaming struct {
 	column []byte
-	own    int // place of its own value in the record at hand, -1 without one
+	own    int // index of the column's own field in d.list; -1: the current record has none
 }
 
-// setRenames has fields be read as columns according to the schema.
+// setRenames prepares the renames that are declared in the schema.
 func (d *Decoder) setRenames() {
 	d.renamed, d.owned = nil, nil
 	for _, a := range d.schema.Declared() {
@@ -232,9 +232,9 @@ func (d *Decoder) setRenames() {
 	}
 }
 
-// rename gives the fields of the record the names of the columns as which they are read. A
-// value of the column itself counts, if it is not null. A field that comes twice is an error
-// later, unless the column has its own value.
+// rename gives fields of the record the names of the columns as which they are read. A value of
+// the column itself takes precedence unless it is null. A renamed field that comes twice causes
+// an error later, unless the record has the column itself.
 func (d *Decoder) rename() {
 	for _, r := range d.owned {
 		r.own = -1

@@ -32,14 +32,14 @@ var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "text", 
 
 func (k kind) String() string { return kindNames[k] }
 
-// A value is a scalar, or the fact that there was something else.
+// A value is a scalar, or the kind of a value that is not a scalar.
 type value struct {
 	kind kind
 	num  float64
-	text []byte // of text, unescaped; of a number or a boolean, verbatim
+	text []byte // unescaped text, or the verbatim spelling of a number or a boolean
 }
 
-// String describes a value in an error.
+// String describes a value for an error.
 func (v value) String() string {
 	switch v.kind {
 	case text:
@@ -55,8 +55,8 @@ func (v value) String() string {
 	return v.kind.String()
 }
 
-// respelled is a number of a file in JSON's spelling, as near as can be to its
-// own.
+// respelled returns a number of a file in a spelling that JSON allows, as close as
+// possible to its own.
 func respelled(s string, v float64) value {
 	if s[0] == '+' {
 		if _, n := decimal.Scan([]byte(s[1:])); n == len(s)-1 && n > 0 {
@@ -69,8 +69,8 @@ func respelled(s string, v float64) value {
 	return value{kind: num, num: v, text: strconv.AppendFloat(nil, v, 'g', -1, 64)}
 }
 
-// cell reads a value of a text file: a number if it looks like one, with its text
-// spelled as in JSON.
+// cell reads a value of a text file. If it looks like a number, it is one, with its text
+// in a spelling that JSON allows.
 func cell(s string) value {
 	if s == "" {
 		return value{kind: null}
@@ -85,7 +85,7 @@ func cell(s string) value {
 	return respelled(s, v)
 }
 
-// labelCell reads a label; asText where labels are text.
+// labelCell reads a label. With asText, labels are text even if they look like numbers.
 func labelCell(s string, asText bool) value {
 	if asText && s != "" {
 		return value{kind: text, text: view(s)}
@@ -93,7 +93,7 @@ func labelCell(s string, asText bool) value {
 	return cell(s)
 }
 
-// spelled returns a number with its text, in the memory of d.
+// spelled returns a number with its text, which uses the memory of d.
 func (d *Decoder) spelled(v float64) value {
 	from := len(d.scan.buf)
 	d.scan.buf = decimal.Append(d.scan.buf, v)
@@ -102,7 +102,7 @@ func (d *Decoder) spelled(v float64) value {
 
 // spelled returns a number with its text.
 func spelled(v float64) value {
-	if v == 1 { // that of each word of a Vowpal Wabbit line
+	if v == 1 { // as for each word in a line of Vowpal Wabbit
 		return value{kind: num, num: 1, text: one[:1:1]}
 	}
 	return value{kind: num, num: v, text: decimal.Append(nil, v)}
@@ -208,8 +208,8 @@ func appendName[T string | []byte](dst []byte, name T) []byte {
 	return append(dst, '"')
 }
 
-// Error is the reason why a record is not learned. The text is short and printable
-// whatever the record holds.
+// Error is the reason why a record is invalid. The text is short and printable, whatever
+// the record contains.
 type Error struct {
 	Stage  string // what was being read: "json", "columns", "label", "weight", "key" or "limits"; in files also "csv" and "libsvm"
 	Reason string
@@ -224,7 +224,7 @@ func bad(stage, format string, args ...any) *Error {
 // of adds the name of the field in which the JSON is invalid.
 func (e *Error) of(name []byte) *Error { return bad(e.Stage, "%s: %s", excerpt.Quote(name), e.Reason) }
 
-// advise adds what a person with a file can do.
+// advise adds what the user can do about an error in a file.
 func advise(err *Error) *Error {
 	if err.Stage != "columns" {
 		return err

@@ -31,8 +31,8 @@ func oneLabel(c Config) error {
 	return nil
 }
 
-// looksLikeVW reports whether the line has a bar after nothing, or after a number and a
-// space. Otherwise the bar separates the cells of a CSV file.
+// looksLikeVW reports whether the line has the format of Vowpal Wabbit. Its bar must be at the
+// beginning, or after a number and a space. Otherwise the bar separates the cells of a CSV file.
 func looksLikeVW(first []byte) bool {
 	e, err := (&vw.Reader{Number: vwNumber}).Read(first)
 	if err != nil || first[len(first)-1] == '|' {
@@ -42,7 +42,7 @@ func looksLikeVW(first []byte) bool {
 	return ok || len(e.Label)+len(e.Tag) == 0
 }
 
-// vwNumber reads a number, and says whether it is spelled as in JSON.
+// vwNumber reads a number, and reports whether JSON allows its spelling.
 func vwNumber(b []byte) (v float64, json, ok bool) {
 	return decimal.Parse(unsafe.String(unsafe.SliceData(b), len(b)))
 }
@@ -113,8 +113,8 @@ func vwValue(f vw.Feature) value {
 	return spelled(f.Number)
 }
 
-// vwRows is a file of lines. Its columns are the features of the first 1,000 lines, unless
-// the schema or the configuration says.
+// vwRows is a file with one example in each line. Unless the schema or the configuration has
+// columns, they are the features in the first 1,000 lines.
 type vwRows struct {
 	lines
 	d          *Decoder
@@ -190,7 +190,7 @@ func (s *vwRows) record(dst []byte, l line) ([]byte, *Error) {
 	if d.config.Sparse {
 		return d.appendRecord(dst, r)
 	}
-	for _, f := range d.schema.Fields() { // what the line leaves out
+	for _, f := range d.schema.Fields() { // add the columns that the line leaves out
 		if !given[f.Name] && !f.Pair {
 			v := value{kind: null}
 			if f.Type == learner.NumericColumn.String() || f.Type == "" {

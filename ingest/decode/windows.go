@@ -17,10 +17,10 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Window is a group of columns that are statistics of the earlier records of a key.
+// Window is a group of columns that are statistics of the earlier records with the same key.
 type Window = window.Window
 
-// ParseWindow reads the form that the String of a Window writes.
+// ParseWindow reads the format of Window.String.
 func ParseWindow(s string) (Window, error) { return window.Parse(s) }
 
 const maxWindows = 64
@@ -52,7 +52,7 @@ func (c *Config) checkWindow(w *Window) error {
 	return nil
 }
 
-// checkWindows makes the windows of c effective.
+// checkWindows checks the windows of c and fills in their defaults.
 func (c *Config) checkWindows() error {
 	if c.Time != "" {
 		if err := c.checkTime(); err != nil {
@@ -86,13 +86,13 @@ func (c *Config) checkWindows() error {
 	return nil
 }
 
-// NeedsRecordTime reports whether windows use the timestamps of records, which files do not
-// have.
+// NeedsRecordTime reports whether windows use the timestamps of records. Rows of files have no
+// timestamps.
 func (c *Config) NeedsRecordTime() bool {
 	return slices.ContainsFunc(c.Windows, func(w Window) bool { return w.Time == "" })
 }
 
-// windowFields returns the fields that windows are of, and the one with the event time.
+// windowFields returns the fields that windows use, and the field with the event time.
 func (c *Config) windowFields() (names []string) {
 	for _, w := range c.Windows {
 		for _, name := range []string{w.Key, w.Of, w.Distinct, w.Time} {
@@ -108,13 +108,14 @@ func (c *Config) windowFields() (names []string) {
 	return slices.Compact(names)
 }
 
-// isSource reports whether a field is not an input, and a column for windows.
+// isSource reports whether a field is a column only because windows or the event time need it,
+// and not an input.
 func (c *Config) isSource(name string) bool {
 	return schema.IsExcluded(c.Types[name]) && c.isWindowField(name, false)
 }
 
-// isWindowField reports whether a window is of a field, or has it as its time, or whether it is
-// the event time.
+// isWindowField reports whether a window uses a field, or the field is the event time. With time,
+// it reports only uses as a time.
 func (c *Config) isWindowField(name string, time bool) bool {
 	if name != "" && name == c.Time {
 		return true
@@ -128,7 +129,7 @@ func (c *Config) isWindowField(name string, time bool) bool {
 	return false
 }
 
-// keySource returns the column with the key of a window, and timeSource that of its time.
+// keySource returns the name of the column with the key of a window.
 func (c *Config) keySource(w *Window) string {
 	if w.Key == "" || w.Key == c.Key {
 		return schema.RecordKey
@@ -138,8 +139,8 @@ func (c *Config) keySource(w *Window) string {
 
 func (c *Config) timeSource(w *Window) string { return cmp.Or(w.Time, schema.RecordTime) }
 
-// windowColumns returns the columns that windows add to those of fields: their features, and
-// what they need and is no input.
+// windowColumns returns the columns that windows and the event time add: the features of windows,
+// and the columns that they need and that are not inputs.
 func (c *Config) windowColumns() (names []string) {
 	for i := range c.Windows {
 		w := &c.Windows[i]
@@ -156,7 +157,7 @@ func (c *Config) windowColumns() (names []string) {
 	return names
 }
 
-// hasWindows returns an error if a model with these columns lacks any that windows need.
+// hasWindows returns an error if columns lacks one that windows or the event time need.
 func (c *Config) hasWindows(columns []string) error {
 	if len(c.Windows) == 0 && c.Time == "" {
 		return nil
@@ -173,7 +174,7 @@ func (c *Config) hasWindows(columns []string) error {
 	return nil
 }
 
-// windowType returns the type of a column that windows have added.
+// windowType returns the type of a column that windows or the event time add.
 func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
 	if len(d.config.Windows) == 0 && d.config.Time == "" {
 		return 0, false
@@ -189,10 +190,11 @@ func (d *Decoder) windowType(name string) (learner.ColumnType, bool) {
 	return 0, false
 }
 
-// windows is the layout of the windows of a Decoder, and the columns that are no fields.
+// windows is the layout of the windows of a Decoder, and its columns that are not read from
+// fields.
 type windows struct {
 	layout    *learner.Windows
-	noField   []bool // columns that are in no record
+	noField   []bool // for each column: whether it is not read from a field
 	key, time int    // columns of the key and the timestamp of the record; -1: none
 }
 
@@ -234,13 +236,13 @@ func (d *Decoder) setWindows(columns []string) {
 	}
 }
 
-// noField reports whether column i is in no record.
+// noField reports whether column i is not read from a field.
 func (d *Decoder) noField(i int) bool {
 	return d.types != nil && isPart(d.types[i]) || d.windows.noField != nil && d.windows.noField[i]
 }
 
-// checkWindowTypes returns an error if the columns, which are not settled yet if columns is
-// not nil, have other types than windows need.
+// checkWindowTypes returns an error if columns have types with which windows or the event time
+// cannot be used. If columns is not nil, it holds the columns that the current record determines.
 func (d *Decoder) checkWindowTypes(columns []string) *Error {
 	if len(d.config.Windows) == 0 && d.config.Time == "" || columns == nil && len(d.fresh) == 0 {
 		return nil
@@ -284,7 +286,8 @@ func (d *Decoder) checkWindowTypes(columns []string) *Error {
 	return nil
 }
 
-// source returns the raw value of a field that windows need, and that is no input.
+// source returns the raw value of a field that is not an input, but needed by windows or as the
+// event time.
 func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 	switch time := d.config.isWindowField(string(name), true); {
 	case v.kind == null || v.kind == absent:
@@ -306,7 +309,7 @@ func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 	return 0, bad("columns", "%s is %v, want text, a number or a boolean", excerpt.Quote(name), v)
 }
 
-// clearWindows makes the columns of windows missing, which the learner sets.
+// clearWindows sets the columns of windows to missing. The learner sets their values.
 func (d *Decoder) clearWindows(x []float64) {
 	for i, no := range d.windows.noField {
 		if no && i != d.windows.key {
@@ -343,8 +346,8 @@ func (d *Decoder) setTime(r *Row) {
 	}
 }
 
-// SetTime has a Row that Decode returned know the timestamp of its record, in milliseconds
-// since 1970.
+// SetTime sets the timestamp of the record, in milliseconds since 1970, in a Row that Decode
+// returned.
 func (d *Decoder) SetTime(r *Row, milliseconds int64) {
 	if d.config.Time == "" {
 		r.Time, r.Timed = float64(milliseconds)/1000, true

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/leaf"
 )
 
-// matched is a field of a writer's record with that of the reader's.
+// matched is a field of a writer's record with the corresponding field of the reader's record.
 type matched struct {
 	name           string // the reader's
 	writer, reader *schema.SchemaNode
@@ -17,8 +17,8 @@ type matched struct {
 	fallback       any  // of the reader, if the writer does not have it
 }
 
-// match returns the fields of the record w in the order of the encoding, and then what only
-// the reader's record r has.
+// match returns the fields of the writer's record w in the order of the encoding, followed by the
+// fields that only the reader's record r has.
 func (c *compiler) match(w, r *schema.SchemaNode) (all []matched) {
 	if r == nil {
 		for i := range w.Fields {
@@ -92,7 +92,7 @@ func (c *compiler) value(w, r *schema.SchemaNode, at place) (*node, error) {
 	return nil, fmt.Errorf("type %q is not supported", w.Type)
 }
 
-// branch returns the branch of the reader's union that w is read as.
+// branch returns the branch of the reader's union as which w is read.
 func (c *compiler) branch(w, r *schema.SchemaNode) *schema.SchemaNode {
 	for i := range r.Branches {
 		b := found(c.as, &r.Branches[i])
@@ -105,7 +105,7 @@ func (c *compiler) branch(w, r *schema.SchemaNode) *schema.SchemaNode {
 
 var scalars = map[string]op{"null": opNull, "boolean": opBoolean, "int": opInteger, "long": opInteger, "float": opFloat, "double": opDouble, "string": opText, "bytes": opText}
 
-// logical compiles a type with a logical type. One that is not known is read as the type.
+// logical compiles a type with a logical type. An unknown logical type is ignored.
 func (c *compiler) logical(w *schema.SchemaNode, at place) *node {
 	integer := w.Type == "int" || w.Type == "long"
 	per := map[string]int64{
@@ -194,8 +194,8 @@ func (c *compiler) inside(w, r *schema.SchemaNode, at place) (*node, error) {
 	return n, nil
 }
 
-// skipped returns a node that reads past a value. Those of named types are shared, since
-// they can contain themselves.
+// skipped returns a node that reads past a value. Nodes of named types are shared, because such
+// types can contain themselves.
 func (c *compiler) skipped(w *schema.SchemaNode) (*node, error) {
 	w = found(c.types, w)
 	if w.Name != "" {

@@ -18,12 +18,12 @@ type Plan struct {
 	form leaf.Form
 	most int
 
-	b      []byte // the record at hand
+	b      []byte // the current record
 	i      int
 	out    []leaf.Leaf
-	prefix []byte // path of the element of a list or an object at hand
+	prefix []byte // path of the current element of a list or an object
 	names  []byte // paths of values inside such elements
-	text   []byte // digits of numbers that no float64 holds
+	text   []byte // digits of numbers that a float64 cannot represent
 }
 
 type op byte
@@ -41,7 +41,7 @@ const (
 	opFixedDecimal
 	opTime
 	opTimeOfDay
-	opBytes // skipped, as no input
+	opBytes // skipped, because it is not an input
 	opFixed
 	opRecord
 	opArray
@@ -66,8 +66,8 @@ type node struct {
 	value    leaf.Leaf // of a constant
 }
 
-// Compile returns the plan of a writer's schema, which may have been resolved to that of a
-// reader; nil: as it was written.
+// Compile returns the plan of a writer's schema. If reader is not empty, records are resolved to
+// the reader's schema.
 func Compile(writer, reader string, n leaf.Names) (*Plan, error) {
 	w, err := schema.Parse(writer)
 	if err != nil {
@@ -98,12 +98,12 @@ func Compile(writer, reader string, n leaf.Names) (*Plan, error) {
 	return p, nil
 }
 
-// compiler makes nodes. Types that contain themselves are not read into.
+// compiler makes nodes. It does not descend into types that contain themselves.
 type compiler struct {
 	names  leaf.Names
 	types  map[string]*schema.SchemaNode // named types of the writer
 	as     map[string]*schema.SchemaNode // and of the reader
-	stack  []string                      // names of the types at hand
+	stack  []string                      // names of the enclosing types
 	open   map[string]*node              // skipped types by name
 	leaves int
 }
@@ -133,7 +133,7 @@ func (c *compiler) define(types map[string]*schema.SchemaNode, n *schema.SchemaN
 	c.define(types, n.Values)
 }
 
-// found returns the definition that n is, or refers to.
+// found returns the definition to which n refers, or n itself.
 func found(types map[string]*schema.SchemaNode, n *schema.SchemaNode) *schema.SchemaNode {
 	if n == nil {
 		return nil
@@ -200,7 +200,7 @@ func only(c *compiler, n *schema.SchemaNode) *schema.SchemaNode {
 	return one
 }
 
-// place is where a value is.
+// place is the position of a value in a record.
 type place struct {
 	path   string
 	depth  int // levels above it

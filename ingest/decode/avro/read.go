@@ -57,7 +57,7 @@ func (p *Plan) record(n *node, depth int) error {
 				p.out = slices.Grow(p.out, len(n.children))
 			}
 			p.out = p.out[:len(p.out)+1]
-			l := &p.out[len(p.out)-1] // a whole Leaf would be written twice
+			l := &p.out[len(p.out)-1] // set in place: assigning a new Leaf would copy it
 			l.Name, l.Role, l.Target, l.Kind, l.Text = f.name, f.role, f.target, leaf.Number, nil
 			l.Num = math.Float64frombits(binary.LittleEndian.Uint64(p.b[p.i:]))
 			p.i += 8
@@ -126,7 +126,7 @@ func (p *Plan) value(n *node, depth int) error {
 	return p.scalar(n)
 }
 
-// absent emits null for a union, or for the values of its record.
+// absent emits null for a union or, if the union has a record, for the values of the record.
 func (p *Plan) absent(n *node) {
 	for _, c := range n.children {
 		if c.op == opRecord && !c.whole {
@@ -256,7 +256,7 @@ func (p *Plan) integer() (int64, error) {
 	return int64(u>>1) ^ -int64(u&1), nil
 }
 
-// bytes reads a length and as many bytes.
+// bytes reads a length and that number of bytes.
 func (p *Plan) bytes() ([]byte, error) {
 	n, err := p.integer()
 	if err != nil {

@@ -93,8 +93,8 @@ func (p *Plan) integerOf(n *node, i int64) {
 	}
 }
 
-// Seconds returns the seconds of a time that is given in units of which per are a second,
-// rounded as those of a time in text are.
+// Seconds returns the seconds of a time i in units of 1/per seconds. The rounding is the same as
+// for a time in text.
 func Seconds(i, per int64) float64 {
 	whole, rest := i/per, i%per
 	if rest < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// missingCells are the cells of a CSV file that are missing values, beside empty ones.
+// missingCells lists the cells of a CSV file that are missing values, in addition to empty cells.
 var missingCells = []string{"NA", "N/A", "NaN", "nan", "null", "NULL"}
 
 // IsMissing reports whether a cell is a missing value.
@@ -25,8 +25,8 @@ func IsMissing(cell string) bool {
 	return cell == ""
 }
 
-// textShare is the largest share of other text among the values of a column of numbers or
-// times in the first rows of a file. Such cells are errors.
+// textShare is the largest share of other text in the first rows of a file with which a column
+// still counts as one of numbers or times. Cells with such text are errors.
 const textShare = 0.01
 
 // Tally counts the values of a column in the first rows of a file.
@@ -77,7 +77,7 @@ func (t *Tally) DecimalComma() string {
 	return t.comma
 }
 
-// Boolean returns the JSON of a boolean cell, or nothing if it is none.
+// Boolean returns the JSON of a boolean cell, or "" for any other cell.
 func Boolean(cell string) string {
 	for _, word := range [...]string{"true", "false"} {
 		if len(cell) == len(word) && strings.EqualFold(cell, word) {
@@ -90,8 +90,8 @@ func Boolean(cell string) string {
 // Separators are the bytes that can separate the cells of a CSV file.
 var Separators = []byte{',', ';', '\t', '|'}
 
-// Separator returns the separator that the header of a CSV file has outside of quotes: a
-// comma, or else the most frequent other one.
+// Separator returns the separator in the header of a CSV file: a comma if there is one outside
+// of quotes, or else the most frequent of the other separators.
 func Separator(head []byte) rune {
 	var n [256]int
 	quoted := false

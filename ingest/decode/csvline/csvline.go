@@ -1,5 +1,5 @@
-// Package csvline reads the records of CSV files without allocating, and finds how their cells
-// are separated and of which types they are.
+// Package csvline reads the records of CSV files without allocating, and detects the separator
+// and the types of cells.
 package csvline
 
 import (
@@ -11,14 +11,14 @@ import (
 	"unsafe"
 )
 
-// Reader reads the records of a CSV file. A line without quotes is a record, which it
-// splits itself, without allocating; encoding/csv reads the others, line by line.
+// Reader reads the records of a CSV file. A line without quotes is a record, which the Reader
+// splits itself, without allocating. encoding/csv reads all other records, line by line.
 type Reader struct {
 	Reuse bool // the cells of a record may be overwritten by the next one
 	Valid bool // all cells of the last record are valid UTF-8; if false, some may not be
 
-	// Split, if it is set and cells may be overwritten, appends the cells of a line to cells.
-	// It returns nil for lines that the Reader has to split itself.
+	// Split, if not nil, is used for lines of valid UTF-8 if Reuse is true. It appends the cells
+	// of a line to cells, or returns nil if the Reader has to split the line itself.
 	Split func(line string, cells []string) []string
 
 	in     *bufio.Reader
@@ -28,8 +28,8 @@ type Reader struct {
 	long   []byte      // a line that is longer than the buffer of in
 	err    error       // of in, after the last line
 	quoted *csv.Reader // reads from feed
-	fed    []byte      // what feed gives next
-	given  int         // lines that quoted has been given
+	fed    []byte      // what feed returns next
+	given  int         // number of lines that quoted has read
 }
 
 // NewReader returns a Reader of a file with this separator, which is one byte.
@@ -136,7 +136,7 @@ func (c *Reader) next() ([]byte, error) {
 	return b, nil
 }
 
-// feed gives encoding/csv one line at a time, so that it reads no more than its record.
+// feed passes one line at a time to encoding/csv, so that it does not read beyond its record.
 type feed struct{ *Reader }
 
 func (f feed) Read(p []byte) (int, error) {

@@ -10,12 +10,12 @@ import (
 
 // Numbers reads the rows of a file whose inputs are numbers.
 type Numbers struct {
-	Place []int   // of each column among the inputs, -1 for one that is not an input
+	Place []int   // for each column, its index among the inputs; -1: not an input
 	Comma byte    // between cells
 	Most  float64 // largest magnitude of a number
 }
 
-// Cells puts the inputs of a row into x. It reports false if one of them is not a number.
+// Cells stores the inputs of a row in x. It returns false if one of them is not a number.
 func (n *Numbers) Cells(cells []string, x []float64) bool {
 	for i, k := range n.Place {
 		if k < 0 {
@@ -31,9 +31,9 @@ func (n *Numbers) Cells(cells []string, x []float64) bool {
 	return true
 }
 
-// Line is Cells for a line without quotes whose cells have not been found, which it appends to
-// cells: a number ends where its cell does. It returns nil where Cells reports false, and if a
-// cell has spaces around it.
+// Line is Cells for a line without quotes that has not been split yet. It finds the end of a cell
+// by parsing its number, and appends the cells to cells. It returns nil if an input is not a
+// number, or if a cell has spaces around it.
 func (n *Numbers) Line(line string, cells []string, x []float64) []string {
 	b := view(line)
 	from := 0
@@ -67,7 +67,7 @@ func (n *Numbers) Line(line string, cells []string, x []float64) []string {
 	return cells
 }
 
-// Graphic reports whether a byte is an ASCII character that is no space.
+// Graphic reports whether a byte is an ASCII character other than white space.
 func Graphic(c byte) bool { return c > ' ' && c < utf8.RuneSelf }
 
 // view returns the bytes of s, which must not be modified.

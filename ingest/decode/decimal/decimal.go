@@ -12,12 +12,13 @@ import (
 // The powers of ten that a float64 holds exactly.
 var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// Scan reads the JSON number that b begins with: its value, and its
-// length, which is 0 if there is none. Beyond a float64 it is ±Inf.
+// Scan reads the JSON number at the beginning of b. It returns its value and its
+// length, which is 0 if there is none. A number out of the range of a float64 is
+// ±Inf.
 //
-// The value is strconv.ParseFloat's to the bit. Up to 2⁵³ and 22 decimals, one
-// division or product of exact numbers gives it without the call (Clinger 1990,
-// "How to read floating point numbers accurately").
+// The value is bit-identical to that of strconv.ParseFloat. Up to 2⁵³ and 22
+// decimals, a single division or product of exact numbers suffices, without the call
+// (Clinger 1990, "How to read floating point numbers accurately").
 func Scan(b []byte) (v float64, n int) {
 	i := 0
 	negative := i < len(b) && b[i] == '-'
@@ -89,8 +90,9 @@ func Scan(b []byte) (v float64, n int) {
 	return parseFloat(b[:i]), i
 }
 
-// exponent reads the digits after an e, which may have a sign, and returns how long they are.
-// With more than two digits it is farPower, of either sign, which tens does not have.
+// exponent reads the digits after an e, which may have a sign. It returns the exponent and its
+// length. An exponent of more than two digits is returned as farPower, with its sign, because it
+// is not in tens.
 func exponent(b []byte) (e, n int) {
 	if n < len(b) && (b[n] == '+' || b[n] == '-') {
 		n++
@@ -117,16 +119,16 @@ const farPower = 1 << 20
 // wholeTens are the powers of ten of the digits that lastDigits takes.
 var wholeTens = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// leadingDigits returns how many of the eight characters of w, the first of which is the
-// lowest byte, are digits before one that is none.
+// leadingDigits returns the number of leading digits among the eight characters of w. The first
+// character is the lowest byte.
 func leadingDigits(w uint64) int {
 	t := w ^ 0x3030303030303030                                                      // below 10 for a digit
 	other := (t | (t&^0x8080808080808080 + 0x7676767676767676)) & 0x8080808080808080 // 0x76 carries into the highest bit from 10 on
 	return bits.TrailingZeros64(other) / 8
 }
 
-// lastDigits returns the number that the first k characters of w are, all digits, of which
-// pairs, fours and the eight are added at once.
+// lastDigits returns the number that the first k characters of w spell, all of which are digits.
+// Each step combines neighbours: digits to pairs, pairs to fours, fours to the whole.
 func lastDigits(w uint64, k int) uint64 {
 	w = w << (64 - 8*k) & 0x0f0f0f0f0f0f0f0f // behind zeros
 	w = w * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
@@ -140,16 +142,16 @@ func parseFloat(b []byte) float64 {
 	return v
 }
 
-// Parse reads all of s as a decimal number in the looser spelling of files: a
-// plus sign, leading zeros, and a point without digits on one side are all
-// right. json reports whether s is a JSON number verbatim.
+// Parse reads all of s as a decimal number. It accepts spellings that are common in
+// files: a plus sign, leading zeros, and a point without digits on one side. json
+// reports whether s is a JSON number verbatim.
 func Parse(s string) (v float64, json, ok bool) {
 	b := unsafe.Slice(unsafe.StringData(s), len(s)) // not modified
 	if v, n := Scan(b); n == len(s) && n > 0 {
 		return v, true, true
 	}
-	// Of what ParseFloat reads besides, hexadecimal, underscores, NaN and
-	// infinities are not numbers here.
+	// Unlike ParseFloat, do not accept hexadecimal numbers, underscores, NaN and
+	// infinities.
 	for _, c := range b {
 		if c-'0' > 9 && c != '+' && c != '-' && c != '.' && c|0x20 != 'e' {
 			return 0, false, false
@@ -162,8 +164,8 @@ func Parse(s string) (v float64, json, ok bool) {
 	return v, false, true
 }
 
-// Canonical is the one spelling of a number as the name of a class: 1, 1.0 and
-// 1e0 are one class.
+// Canonical returns the canonical spelling of a number, for the name of a class: 1,
+// 1.0 and 1e0 are the same class.
 func Canonical(text []byte, v float64) string {
 	whole := len(text) > 0
 	for i, c := range text {
@@ -173,15 +175,15 @@ func Canonical(text []byte, v float64) string {
 	case v == 0:
 		return "0" // and so is -0
 	case whole && math.Abs(v) >= 1<<53:
-		return string(text) // identifiers that a float64 would throw together
+		return string(text) // different identifiers may be the same float64
 	case v == math.Trunc(v) && math.Abs(v) < 1e21:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// IsDigits reports whether a number is its own canonical form, which nearly
-// all are that name classes.
+// IsDigits reports whether a number consists of digits only, so that it is already in
+// canonical form. This holds for nearly all numbers that name classes.
 func IsDigits(b []byte) bool {
 	for _, c := range b {
 		if c-'0' > 9 {
@@ -191,7 +193,7 @@ func IsDigits(b []byte) bool {
 	return len(b) < 16
 }
 
-// Append appends a number as in JSON; nothing for one that JSON does not have.
+// Append appends a number as JSON. It appends nothing for NaN and infinities.
 func Append(dst []byte, v float64) []byte {
 	switch {
 	case math.IsInf(v, 0), v != v:

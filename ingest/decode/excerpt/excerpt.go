@@ -1,5 +1,5 @@
-// Package excerpt shows parts of records in messages, which stay short and printable whatever
-// a record holds.
+// Package excerpt formats parts of records for messages, so that messages stay short and
+// printable whatever a record contains.
 package excerpt
 
 import (

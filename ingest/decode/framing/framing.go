@@ -1,5 +1,5 @@
-// Package framing reads how the records of a schema registry say which schema they are
-// written with.
+// Package framing reads the framing of a schema registry, by which a record names the schema with
+// which it is written.
 package framing
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// Header is the header of a record that names the schema of its value, instead of the
-// first bytes of the value.
+// Header is the header of a record that names the schema of its value. Without this header, the
+// first bytes of the value name the schema.
 const Header = "__value_schema_id"
 
 const (
@@ -19,11 +19,12 @@ const (
 	byGUID = 1 // before the 16 bytes of a GUID
 )
 
-// Head is the bytes that name a schema, with the path to a message if its format has one.
+// Head holds the bytes that name a schema, followed by the path to a message if the format has
+// one.
 type Head []byte
 
-// Cut cuts the value of a record into its head and the rest. Where the header is missing, the
-// value begins with the head. indexed says that a path to a message follows the id.
+// Cut splits the value of a record into its head and the rest. header is that of the record; if it
+// is nil, the value begins with the head. indexed means that a path to a message follows the id.
 func Cut(value, header []byte, indexed bool) (head Head, body []byte, err error) {
 	b := header
 	if b == nil {

@@ -1,4 +1,4 @@
-// Package hints finds columns whose first values look as if another type suited them.
+// Package hints finds columns for which the first values suggest another type.
 package hints
 
 import (
@@ -12,22 +12,22 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// countedRows is the number of rows whose values are counted, those of the warm-up; fewer
-// values than leastTexts say nothing of a text or a code.
+// countedRows is the number of rows whose values are counted, the same as in the warm-up.
+// leastTexts is the smallest number of values that suggest a text or a code.
 const (
 	countedRows = 1000
 	leastTexts  = 100
 )
 
-// fewCodes is the number of values up to which whole numbers are no codes: of a category with
-// as few, each would be a column.
+// fewCodes is the number of different values up to which whole numbers do not count as codes. A
+// category with that few values would get a column for each of them.
 const fewCodes = 16
 
-// textWords is the mean number of words from which on values that seldom repeat look like
-// text: names have fewer.
+// textWords is the mean number of words from which on values that seldom repeat look like text.
+// Names have fewer words.
 const textWords = 4
 
-// Counter counts what the values of the first rows look like.
+// Counter collects statistics of the values in the first rows.
 type Counter struct {
 	rows   int
 	fields map[string]*field
@@ -68,8 +68,8 @@ func (c *Counter) Number(name []byte, v float64, text []byte) {
 	}
 }
 
-// namesCode reports whether a column of this name tends to have codes: its last word is id, code,
-// zip or the like, where words are told apart by separators or capitals, as in user_id and shopId.
+// namesCode reports whether a column of this name probably contains codes: its last word is id,
+// code, zip or similar. Words are separated by separators or capitals, as in user_id and shopId.
 func namesCode(name []byte) bool {
 	lower := bytes.ToLower(name)
 	for _, word := range []string{"id", "code", "zip", "zipcode", "postcode"} {
@@ -106,8 +106,8 @@ func (c *Counter) of(name []byte) *field {
 	return f
 }
 
-// Hint returns which type the values of a field, of type typ, look as if they should rather
-// have; empty if they do not.
+// Hint returns a type that suits the values of a field better than its type typ, or "" if there
+// is none.
 func (c *Counter) Hint(name, typ string) string {
 	if c == nil || c.fields[name] == nil {
 		return ""

@@ -1,11 +1,11 @@
-// Package leaf is what the formats with a schema have in common: a record is read as its
+// Package leaf is shared by the formats with a schema. A record is read as a list of leaves: its
 // scalars, with their paths and roles.
 package leaf
 
 // Kind is the kind of a value.
 type Kind byte
 
-// The kinds. Object and List are those of values that are not read any deeper.
+// The kinds. Object and List are for values whose contents are not read.
 const (
 	Null Kind = iota
 	Boolean
@@ -16,17 +16,17 @@ const (
 	List
 )
 
-// Role is what a value is for.
+// Role is the purpose of a value.
 type Role byte
 
 // The roles.
 const (
 	Input  Role = iota
 	Index       // an input by its index, in a list x
-	Label       // the only label, or that of number Leaf.Target
+	Label       // the only label, or label number Leaf.Target
 	Weight      // of an example
 	Key         // of a record
-	Other       // a field beside x or features that means nothing
+	Other       // a field beside x or features without a meaning
 )
 
 // Leaf is a scalar of a record.
@@ -36,16 +36,16 @@ type Leaf struct {
 	Target int16 // of a Label, where there are several
 	Kind   Kind
 	Num    float64
-	Text   []byte // of a Text; of a Boolean, true or false; of a Number, the digits if a float64 does not hold all of them
+	Text   []byte // the text of a Text; true or false for a Boolean; the digits of a Number that a float64 cannot represent
 }
 
-// Names are the fields that are not inputs, and how deep to read.
+// Names configures which fields are not inputs, and how deep to read.
 type Names struct {
 	Label       func(name string) (target int, ok bool) // target -1: the only label
 	Weight, Key string                                  // as configured; empty: by their usual names, beside x or features
 	Depth       int                                     // levels of objects and lists whose values are inputs
 	Whole       func(path string) bool                  // whether an object or a list is not read any deeper
-	Most        int                                     // number of leaves
+	Most        int                                     // maximum number of leaves
 }
 
 // A Field is a field at the top of a schema.

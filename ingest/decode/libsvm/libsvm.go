@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 )
 
-// Split cuts a line into its label and the rest.
+// Split splits a line into its label and the rest.
 func Split(b []byte) (label, rest []byte) {
 	if i := bytes.IndexByte(b, '#'); i >= 0 {
 		b = b[:i]
@@ -42,7 +42,8 @@ func Entry(b []byte) (entry, rest []byte) {
 	return b[from:to], b[to:]
 }
 
-// Spaced returns a line with spaces in the place of the other kinds of space that Unicode has.
+// Spaced returns a line in which only ASCII characters separate entries. If the line has other
+// characters, it replaces all Unicode white space.
 func Spaced(b []byte) []byte {
 	if ascii(b) {
 		return b
@@ -62,9 +63,9 @@ func ascii(b []byte) bool {
 	return true
 }
 
-// Numbers reads a line of numbers, separated by spaces, into x, whose entry i has the index i+1,
-// and returns its label. Entries of seen become now; none may be that before. It reports false
-// for other lines, which have to be read entry by entry.
+// Numbers is a fast path for lines that contain only numbers, separated by spaces. It stores the
+// number with index i+1 in x[i] and returns the label. It sets seen[i] to now, which it must not
+// be before. It returns false for other lines, which have to be read entry by entry.
 func Numbers(b []byte, x []float64, seen []uint32, now uint32) (label []byte, ok bool) {
 	clear(x)
 	label, at, ok := plainLabel(b)
@@ -90,8 +91,8 @@ func Numbers(b []byte, x []float64, seen []uint32, now uint32) (label []byte, ok
 	return label, true
 }
 
-// Pairs is Numbers for lines that leave most indices out: it appends the indices to columns, from
-// 0 on, and the numbers to x.
+// Pairs is Numbers for lines that leave out most indices. It appends the indices, counted from 0,
+// to columns, and the numbers to x.
 func Pairs(b []byte, columns []uint32, x []float64) (label []byte, _ []uint32, _ []float64, ok bool) {
 	label, at, ok := plainLabel(b)
 	if !ok {
@@ -116,8 +117,8 @@ func Pairs(b []byte, columns []uint32, x []float64) (label []byte, _ []uint32, _
 	return label, columns, x, true
 }
 
-// plainLabel returns the label of a line, which is empty if there is none, and where it ends. It
-// reports false unless a space follows.
+// plainLabel returns the label of a line, which is empty if there is none, and the position of its
+// end. It returns false unless a space follows the label.
 func plainLabel(b []byte) (label []byte, at int, ok bool) {
 	for at < len(b) && b[at] > ' ' && b[at] != ':' && b[at] != '#' {
 		at++

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// lower is the byte of a word for each byte of a text: ASCII letters in lower case, and 0 for
-// what separates words.
+// lower maps the bytes of a text to those of words: ASCII letters to lower case, and separators of
+// words to 0.
 var lower = func() (of [256]byte) {
 	for i := range of {
 		switch c := byte(i); {
@@ -19,10 +19,10 @@ var lower = func() (of [256]byte) {
 	return of
 }()
 
-// Hash sets x to the n-grams of a text, hashed: its words, pairs of words next to each
-// other, and three bytes next to each other in a word or at its ends. A word is letters and
-// digits, ASCII letters in lower case. Each n-gram adds 1 or -1 to a bucket; then x has
-// length 1, or is 0 for a text without words. (Weinberger and others 2009, equation 2.)
+// Hash sets x to the hashed n-grams of a text (Weinberger and others 2009, equation 2). The
+// n-grams are words, pairs of adjacent words, and sequences of three bytes in a word or at its
+// ends. A word consists of letters and digits, with ASCII letters in lower case. Each n-gram adds
+// 1 or -1 to a bucket. Finally x is scaled to length 1; it is 0 for a text without words.
 func Hash(x []float64, text []byte) {
 	clear(x)
 	add := func(h uint64) {
@@ -72,8 +72,8 @@ func Hash(x []float64, text []byte) {
 	}
 }
 
-// Words calls add with a hash of each word of a text, and of each pair of words next to each
-// other. A word is as in Hash.
+// Words calls add with a hash of each word of a text, and of each pair of adjacent words. Words
+// are defined as for Hash.
 func Words(text []byte, add func(hash uint64)) {
 	const start, prime = 0xcbf29ce484222325, 0x100000001b3
 	last, word := uint64(0), uint64(start)

@@ -1,5 +1,5 @@
-// Package npy reads the header and the numbers of a table that numpy.save wrote. See NEP 1,
-// "A simple file format for NumPy arrays".
+// Package npy reads the header and the numbers of an array written by numpy.save. See NEP 1, "A
+// simple file format for NumPy arrays".
 package npy
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strconv"
 )
 
-// Magic is what a file begins with.
+// Magic is the beginning of every file.
 const Magic = "\x93NUMPY"
 
-// types are the types of numbers that are read, all with the least significant byte first.
+// types lists the supported types of numbers, all little-endian.
 var types = map[string]struct {
 	size int
 	at   func(b []byte) float64
@@ -35,7 +35,7 @@ var types = map[string]struct {
 
 var header = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \((\d*)(?:, ?(\d+))?,?\),? *\}\s*$`)
 
-// Table is what a header says of a table that is stored by rows.
+// Table describes an array that is stored by rows, as given in its header.
 type Table struct {
 	Rows, Columns int
 	size          int

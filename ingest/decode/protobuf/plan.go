@@ -25,18 +25,18 @@ type Plan struct {
 	serial int
 	out    []leaf.Leaf
 	names  []byte // paths of the values of maps
-	text   []byte // digits of numbers that no float64 holds
+	text   []byte // digits of numbers that a float64 cannot represent
 }
 
 // message is a message in a record, at one path.
 type message struct {
 	fields map[int32]*field
-	few    []*field // of the numbers below few
-	values []*field // scalars that have a place among the leaves
-	serial int      // of the record that last had it
+	few    []*field // fields with numbers below few
+	values []*field // scalars with a fixed leaf
+	serial int      // serial number of the last record that had the message
 }
 
-// few is the number of fields that are found without a map.
+// few bounds the numbers of fields that are looked up without a map.
 const few = 128
 
 // field is a field of a message.
@@ -59,8 +59,8 @@ type field struct {
 	serial  int
 }
 
-// Descriptor returns the message of a FileDescriptorSet in base64 whose last file is the
-// schema, at a path of indices; nil: the first message.
+// Descriptor returns a message of a schema. text is a FileDescriptorSet in base64, whose last file
+// is the schema. path gives the indices of the message; nil means the first message.
 func Descriptor(text string, path []int) (protoreflect.MessageDescriptor, error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -96,8 +96,8 @@ func Descriptor(text string, path []int) (protoreflect.MessageDescriptor, error)
 	return m, nil
 }
 
-// Compile returns the plan of a message. A reader's schema, whose first message it then is,
-// gives the fields their names.
+// Compile returns the plan of a message in the writer's schema. If reader is not empty, the plan is
+// that of the first message in the reader's schema instead, which determines the names of fields.
 func Compile(writer, reader string, path []int, n leaf.Names) (*Plan, error) {
 	if reader != "" {
 		writer, path = reader, nil
@@ -248,8 +248,8 @@ func (c *compiler) open(name protoreflect.FullName) bool {
 	return false
 }
 
-// zeroOf returns the value of a field without presence that is not there. An empty text is
-// missing.
+// zeroOf returns the value of a field without presence that a message lacks. An empty text counts
+// as missing.
 func zeroOf(f *field, d protoreflect.FieldDescriptor) leaf.Leaf {
 	switch d.Kind() {
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -262,7 +262,7 @@ func zeroOf(f *field, d protoreflect.FieldDescriptor) leaf.Leaf {
 	return leaf.Leaf{Kind: leaf.Number}
 }
 
-// place gives a field a leaf.
+// place assigns a fixed leaf to a field.
 func (c *compiler) place(f *field, zero leaf.Leaf, in *message) {
 	zero.Name, zero.Role, zero.Target = f.name, f.role, f.target
 	f.zero, f.at = zero, len(c.leaves)

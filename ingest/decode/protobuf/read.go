@@ -18,8 +18,8 @@ var (
 	errEnd  = errors.New("it ends early, or is no message")
 )
 
-// Read returns the leaves of a record, which are valid until the next call. Of a field that
-// comes more than once, the last one counts, as the encoding says.
+// Read returns the leaves of a record, which are valid until the next call. If a field comes more
+// than once, the last value counts, as the encoding specifies.
 func (p *Plan) Read(b []byte) ([]leaf.Leaf, error) {
 	p.serial++
 	p.out, p.names, p.text = append(p.out[:0], p.absent...), p.names[:0], p.text[:0]

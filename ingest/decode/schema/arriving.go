@@ -2,21 +2,21 @@ package schema
 
 import "slices"
 
-// Arriving is a field that is no column, or no column of this type, and that becomes one when
-// enough records have had it. A Schema counts them, so that the column is adopted at the same
-// record whenever the records are read again.
+// Arriving is a field for which there is no column of its type, and which becomes a column once
+// enough records have had it. The count is part of the Schema, so that the column is adopted at
+// the same record whenever the records are read again.
 type Arriving struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Records int    `json:"records"`
 }
 
-// MaxArriving bounds the fields that are counted. Of more, those that come often stay
-// (Misra and Gries 1982).
+// MaxArriving bounds the number of fields that are counted. If there are more, frequent fields are
+// kept (Misra and Gries 1982).
 const MaxArriving = 64
 
-// Arrive counts a record with a field of that type, and returns how many have had it. Another
-// type of the same field begins again. Arriving is changed in place.
+// Arrive counts a record with a field of some type, and returns the number of such records. If the
+// field had another type before, counting starts again. s.Arriving is modified in place.
 func (s *Schema) Arrive(name, typ string) int {
 	for i := range s.Arriving {
 		if f := &s.Arriving[i]; f.Name == name {

@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// First returns s with its first n columns, as those of a model that has no others, and the
-// others apart.
+// First returns s for a model that has only the first n columns. The remaining columns move to
+// Adopted.
 func (s *Schema) First(n int) *Schema {
 	if n >= len(s.Columns) {
 		return s

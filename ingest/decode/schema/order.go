@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Order puts column names in the order of a row: by bytes, unless they are the
-// indices 0 to n-1, which go by number.
+// Order sorts column names to the order of a row: by bytes or, if they are the
+// indices 0 to n-1, by number.
 func Order(names []string) {
 	slices.Sort(names)
 	if len(names) <= 10 {
@@ -25,7 +25,7 @@ func Order(names []string) {
 	}
 }
 
-// Index reads a name that strconv.Itoa wrote.
+// Index parses a name that is an index, in the spelling of strconv.Itoa.
 func Index(name string) (int, bool) {
 	i, err := strconv.Atoi(name)
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == name

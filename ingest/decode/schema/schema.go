@@ -9,31 +9,31 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Schema is what the records so far have determined. A Schema that a Decoder has
-// returned never changes.
+// Schema is what the previous records have determined. A Schema that a Decoder has
+// returned is never modified.
 type Schema struct {
 	Columns []string `json:"columns"` // inputs in the order of a row: sorted, or "0", "1", … by number
 	Task    string   `json:"task"`    // a learner.Task
 	Classes []string `json:"classes"` // in the order in which they appeared
 
-	// Types are the types of the columns, empty for one without a value so far; nil if
-	// all are numeric.
+	// Types has the types of the columns; nil if all are numeric. The type of a column that
+	// has had no value yet is empty.
 	Types []string `json:"types,omitempty"`
 
-	// Writers are the schemas of the registry that the records have needed, in the order in
-	// which they did.
+	// Writers holds the schemas of the registry that the records have needed, in the order of
+	// their first use.
 	Writers []Writer `json:"writers,omitempty"`
 
 	// Arriving are fields that become columns if they come often enough.
 	Arriving []Arriving `json:"arriving,omitempty"`
 
-	// Adopted are columns after Columns, with their types, that the records have and the model
-	// does not. A Decoder has none: see First and Whole.
+	// Adopted are further columns, with their types, that the records have and the model does
+	// not. The Schema of a Decoder has none: see First and Whole.
 	Adopted      []string `json:"adopted,omitempty"`
 	AdoptedTypes []string `json:"adopted_types,omitempty"`
 
-	// Aliases are Columns that are read from other fields where a record lacks them. Those that
-	// are declared may also be fields that are no columns.
+	// Aliases lists Columns that are read from another field if a record lacks them. Declared
+	// aliases may also be for fields that are not columns.
 	Aliases []Alias `json:"aliases,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func TypeNames(types []learner.ColumnType) []string {
 	return names
 }
 
-// partTypes are the types of columns that are no fields, by name.
+// partTypes has the types, by name, of columns that are not fields.
 var partTypes = map[string]learner.ColumnType{
 	learner.RecordKeyColumn.String(): learner.RecordKeyColumn,
 	learner.PairColumn.String():      learner.PairColumn,
@@ -88,13 +88,13 @@ func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
 	return types, nil
 }
 
-// A Field is an input field and the columns of a row that it has.
+// A Field is an input field with its columns in a row.
 type Field struct {
 	Name    string
 	Type    string // empty if it had no value
 	At      int    // index of the first column
 	Columns int    // their number, one after the other
-	Pair    bool   // it is a pair of other fields, or a window, and in no record
+	Pair    bool   // it is a pair of other fields, or belongs to a window, so that records do not have it
 }
 
 // Fields returns the input fields of a schema.
@@ -115,15 +115,15 @@ func (s *Schema) Fields() (all []Field) {
 	return all
 }
 
-// Alias is a column that is read from another field, whose name the column has now. A record
-// that has the column itself is read as before.
+// Alias is a column whose values are now in a field with another name. A record that has the
+// column itself is read as before.
 type Alias struct {
 	Column string `json:"column"`
 	Field  string `json:"field"`
 	Type   string `json:"type"` // of the field; empty if it is declared
-	Step   int64  `json:"step"` // of the model, from which on it is read so; 0 if it is declared
+	Step   int64  `json:"step"` // step of the model from which on the field is read; 0 if it is declared
 
-	// Declared is one of the renames of the Decoder that has decided the rows.
+	// Declared means that the alias is one of the renames of the Decoder that decoded the rows.
 	Declared bool `json:"declared,omitempty"`
 }
 
@@ -135,16 +135,16 @@ func (s *Schema) TypeOf(i int) string {
 	return s.Types[i]
 }
 
-// A Writer is a schema of a registry with which records are written. The text is all that
-// there is to know of it: it refers to no other schema.
+// A Writer is a schema of a registry with which records are written. Its text is complete: it does
+// not reference other schemas.
 type Writer struct {
 	ID   string `json:"id"`   // a number, or a GUID
 	Type string `json:"type"` // AVRO, PROTOBUF or JSON
-	Text string `json:"text"` // of PROTOBUF, a FileDescriptorSet whose last file is the schema, in base64
+	Text string `json:"text"` // for PROTOBUF, a FileDescriptorSet in base64 whose last file is the schema
 }
 
-// TextBuckets is the number of columns that a text becomes, a compromise: docs/columns.md
-// has the errors with more and with fewer.
+// TextBuckets is the number of columns for a text. It is a compromise: docs/columns.md has the
+// errors with more and with fewer columns.
 const TextBuckets = 64
 
 // The columns of a row, beside fields, that windows need.

@@ -15,7 +15,7 @@ import (
 // The declared types of fields that are not columns, and of columns that are not fields.
 const (
 	Ignored = "ignored"
-	ID      = "id"   // tells records apart, so it is never an input
+	ID      = "id"   // identifies a record, so it is never an input
 	Pair    = "pair" // the column A*B has the values of the columns A and B together, as a category
 )
 
@@ -25,13 +25,13 @@ func IsColumn(typ string) bool { return !IsExcluded(typ) && typ != Pair }
 // IsExcluded reports whether a field of a declared type is not an input.
 func IsExcluded(typ string) bool { return typ == Ignored || typ == ID }
 
-// Declarable are the types of columns, as they are declared.
+// Declarable lists the types that can be declared for columns.
 var Declarable = append([]learner.ColumnType{
 	learner.NumericColumn, learner.CategoryColumn, learner.BooleanColumn, learner.TimeColumn, learner.TextColumn,
 	learner.NormalColumn, learner.TrendColumn, learner.SinceColumn,
 }, learner.EncodedColumns()...)
 
-// otherNames are what types are called elsewhere.
+// otherNames maps names that other programs use for types.
 var otherNames = map[string]string{
 	"number": "numeric", "float": "numeric", "double": "numeric", "int": "numeric", "integer": "numeric",
 	"string": "category", "str": "category", "enum": "category", "categorical": "category",
@@ -88,8 +88,7 @@ func BaseType(typ string) string {
 	return base
 }
 
-// WithFormat returns the type of a column as it is declared, if that is t with a format of
-// times, and otherwise t.
+// WithFormat returns the declared type of a column if it is t with a time format, and otherwise t.
 func WithFormat(t, declared string) string {
 	if base, format := cutFormat(declared); format != "" && base == t {
 		return declared
@@ -97,8 +96,8 @@ func WithFormat(t, declared string) string {
 	return t
 }
 
-// TimeFormats returns the formats of the columns that have one, and the types of all without
-// formats. The types are valid.
+// TimeFormats returns the time formats of the columns that declare one, and types without their
+// formats. The types must be valid.
 func TimeFormats(types map[string]string) (formats map[string]times.Format, without map[string]string) {
 	for name, t := range types {
 		base, declared := cutFormat(t)

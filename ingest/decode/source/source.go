@@ -11,13 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode/npy"
 )
 
-// HeadBytes is the size of the beginning of a file that tells its format.
+// HeadBytes is the size of the beginning of a file from which its format is detected.
 const HeadBytes = 32 << 10
 
-// ErrCut is the error of a compressed file that has no end.
+// ErrCut is the error for a truncated compressed file.
 var ErrCut = errors.New("the compressed file ends early: it is truncated")
 
-// Foreign returns an error that says what to do with a file that begins as those of some other formats do.
+// Foreign returns an error if a file begins like those of a known but unsupported format. The error
+// says what to do with the file.
 func Foreign(head []byte) error {
 	start := bytes.TrimSpace(head)
 	switch {
@@ -88,7 +89,7 @@ func (l *Limited) Read(p []byte) (int, error) {
 
 // Lines reads the lines of a stream that are not empty.
 type Lines struct {
-	Reuse bool // a line is valid until the next one only
+	Reuse bool // a line is valid only until the next one is read
 
 	in      *bufio.Reader
 	limited *Limited
@@ -117,7 +118,7 @@ func (j *Lines) Line() (text []byte, number int, err error) {
 	}
 }
 
-// next returns the next line with its end, in memory that the one after it takes.
+// next returns the next line with its end, which is valid until the next call.
 func (j *Lines) next() ([]byte, error) {
 	b, err := j.in.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {

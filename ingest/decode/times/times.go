@@ -1,5 +1,5 @@
-// Package times reads points in time that records hold as text: in the spellings that need
-// no declaration, and in declared formats such as %d.%m.%Y.
+// Package times parses points in time from text: in layouts that need no declaration, and in
+// declared formats such as %d.%m.%Y.
 package times
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// layouts are the texts that are read as a time; without a zone it is UTC.
+// layouts lists the layouts of times that need no declaration. A time without a zone is in UTC.
 var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
 
 // maxBytes is the length of the longest text that is read as a time.
@@ -31,7 +31,7 @@ func unixSeconds(t time.Time) float64 {
 	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
 }
 
-// Format is a format of times, as it is declared and for package time.
+// Format is a time format, as declared, and as a layout of package time.
 type Format struct{ declared, layout string }
 
 // String returns the format as it is declared.
@@ -49,8 +49,8 @@ func (f Format) Parse(b []byte) (seconds float64, ok bool) {
 	return unixSeconds(t), true
 }
 
-// directive is a part of a format, as strptime has them, and what it is in a layout of
-// package time: of any number of digits, and of a fixed one.
+// directive holds the counterpart of a directive of strptime in a layout of package time: with any
+// number of digits, and with a fixed number.
 type directive struct{ any, fixed string }
 
 var directives = map[byte]directive{

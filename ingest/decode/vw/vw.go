@@ -2,8 +2,8 @@
 //
 //	[label [weight [base]]] ['tag]|namespace[:scale] feature[:value] … |namespace …
 //
-// A feature is named by its namespace and its own name, as in user.age; in the namespace
-// without a name, by its own name. See the wiki of Vowpal Wabbit, "Input format".
+// A feature is named by its namespace and its own name, as in user.age. In a namespace without a
+// name, it is named by its own name only. See the wiki of Vowpal Wabbit, "Input format".
 package vw
 
 import (
@@ -13,37 +13,37 @@ import (
 	"unicode"
 )
 
-// Example is one line. Its slices are parts of the line or of the Reader's memory.
+// Example is one line. Its slices point into the line, or into the Reader's memory.
 type Example struct {
 	Label, Weight, Tag []byte // as written; nil for none
 	Features           []Feature
 }
 
-// A Feature is the value of a name. One without a value in the line has the value 1, unless
-// its name is of the form name=text: then it is a text.
+// A Feature is a name with its value. A feature without a value in the line has the value 1,
+// unless it is of the form name=text: then text is its value (see Reader.Texts).
 type Feature struct {
 	Name   []byte
 	Number float64
 	Digits []byte // of Number as written; nil if it was scaled or is 1 by default
-	Plain  bool   // what Reader.Number says of Digits
+	Plain  bool   // the result plain of Reader.Number for Digits
 	Text   []byte // nil for a number
 }
 
 // Reader reads lines, one at a time.
 type Reader struct {
-	// Texts has features such as city=paris read as a text of the name city; without it they
-	// are features of that name with the value 1.
+	// Texts means that features such as city=paris are read as a text with the name city.
+	// Otherwise city=paris is the name of a feature with the value 1.
 	Texts bool
 
-	// Number reads a number; ok is false if it is none, and plain is whatever the caller wants to
-	// know of its spelling.
+	// Number parses a number. ok is false if it is not a number. plain has a meaning only to the
+	// caller, which receives it as Feature.Plain.
 	Number func([]byte) (v float64, plain, ok bool)
 
 	names    []byte
 	features []Feature
 }
 
-// MaxFeatures is the largest number of features of a line that is read.
+// MaxFeatures is the maximum number of features in a line.
 const MaxFeatures = 1 << 20
 
 // Read reads a line. The Example is valid until the next call.
@@ -69,8 +69,8 @@ func (r *Reader) Read(line []byte) (e Example, err error) {
 	}
 }
 
-// head reads what is before the features. The last word is the tag if it touches the |, or
-// begins with a quote.
+// head reads the part of a line before the features. Its last word is the tag if it touches the |,
+// or begins with a quote.
 func (e *Example) head(b []byte) error {
 	var room [5][]byte // one more than there may be
 	words := room[:0]
@@ -136,7 +136,7 @@ func (r *Reader) namespace(b []byte) error {
 	}
 }
 
-// word returns the first word of b, which is empty if there is none, and what follows it.
+// word returns the first word of b, which is empty if there is none, and the rest of b.
 func word(b []byte) (word, rest []byte) {
 	from := 0
 	for from < len(b) && space(b[from]) {
@@ -149,7 +149,7 @@ func word(b []byte) (word, rest []byte) {
 	return b[from:to], b[to:]
 }
 
-// feature reads one feature of a namespace. One without a name has its position as name.
+// feature reads one feature of a namespace. A feature without a name is named by its position.
 func (r *Reader) feature(word, prefix []byte, scale float64, position int) (f Feature, err error) {
 	name, text, valued := bytes.Cut(word, []byte(":"))
 	switch {

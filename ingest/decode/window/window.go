@@ -1,4 +1,4 @@
-// Package window describes the columns that are statistics of the earlier records of a key.
+// Package window describes columns that are statistics of the earlier records with the same key.
 package window
 
 import (
@@ -13,23 +13,23 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Window adds columns to a row: statistics of the earlier records of its key, in which a
-// record counts half as much after every half-life of event time.
+// Window adds columns to a row: statistics of the earlier records with the same key. The weight
+// of a record is halved with each half-life of event time.
 type Window struct {
 	Key      string   `json:"key"`                // field; empty: the key of the record
-	Of       string   `json:"of,omitempty"`       // field with numbers, for sum, mean and deviation
+	Of       string   `json:"of,omitempty"`       // numeric field for sum, mean and deviation
 	Distinct string   `json:"distinct,omitempty"` // field whose different values are counted
 	Time     string   `json:"time,omitempty"`     // field with the event time; empty: the timestamp of the record
 	Over     []string `json:"over"`               // half-lives, such as 10m, 1h or 7d
-	Features []string `json:"features"`           // names of learner.WindowFeature; empty: all but sum that have their field
-	Lateness string   `json:"lateness"`           // of a record that is still added; empty: the longest half-life
-	Keys     int      `json:"keys"`               // that are kept; 0: 100,000
+	Features []string `json:"features"`           // names of learner.WindowFeature; empty: all but sum whose field is set
+	Lateness string   `json:"lateness"`           // maximum lateness of a record that is still added; empty: the longest half-life
+	Keys     int      `json:"keys"`               // maximum number of keys; 0: 100,000
 }
 
-// defaultKeys is the number of keys that are kept, about 20 MB of memory.
+// defaultKeys is the default of Window.Keys: about 20 MB of memory.
 const defaultKeys = 100_000
 
-// options returns the options of w by their names.
+// options lists the options of w by name.
 func (w *Window) options() options.List {
 	return options.List{
 		options.Text("key", &w.Key), options.Text("of", &w.Of), options.Text("distinct", &w.Distinct), options.Text("time", &w.Time),
@@ -38,19 +38,19 @@ func (w *Window) options() options.List {
 	}
 }
 
-// Parse reads the form that String writes.
+// Parse reads the format of String.
 func Parse(s string) (w Window, err error) {
 	err = w.options().Parse(s, "key=card of=amount over=1h,7d")
 	return w, err
 }
 
-// Set sets an option by its name.
+// Set sets an option by name.
 func (w *Window) Set(name string, values []string) error { return w.options().Set(name, values) }
 
 // String returns the options as name=value, separated by spaces.
 func (w Window) String() string { return w.options().String() }
 
-// Seconds returns the length of a duration in Go's notation, or in days or weeks.
+// Seconds returns the seconds of a duration in Go's notation, or in days or weeks.
 func Seconds(s string) (seconds float64, err error) {
 	d, err := time.ParseDuration(s)
 	for unit, length := range map[string]float64{"d": 86400, "w": 7 * 86400} {
@@ -132,7 +132,7 @@ func (w *Window) features() (names []string, err error) {
 	return names, nil
 }
 
-// lacks reports whether f is of a field that w does not have.
+// lacks reports whether the feature f needs a field that w does not have.
 func (w *Window) lacks(f learner.WindowFeature) bool {
 	switch f {
 	case learner.WindowDistinct:
