@@ -46,9 +46,9 @@ const (
 )
 
 // bounded returns r, truncated to limit bytes. The headers in own, and notes about what
-// is truncated, are put before the headers of r. If own is nil, r has been bounded
-// before, so that its headers include its own and earlier notes.
-func bounded(r ingest.Record, own []ingest.Header, limit int) ingest.Record {
+// is truncated, are put before the headers of r. If again is set, r has been bounded
+// before, and its headers include the notes of that, which are not repeated.
+func bounded(r ingest.Record, own []ingest.Header, again bool, limit int) ingest.Record {
 	var notes []ingest.Header
 	with := func() ingest.Record {
 		out := r
@@ -58,13 +58,13 @@ func bounded(r ingest.Record, own []ingest.Header, limit int) ingest.Record {
 	all := r.Headers
 	note := func(name string, value func() string) {
 		named := func(h ingest.Header) bool { return h.Key == name }
-		if slices.ContainsFunc(notes, named) || own == nil && slices.ContainsFunc(all, named) {
+		if slices.ContainsFunc(notes, named) || again && slices.ContainsFunc(all, named) {
 			return
 		}
 		notes = append(notes, ingest.Header{Key: name, Value: []byte(value())})
 	}
 	ofHeaders := func() string { return describeHeaders(all) }
-	if own != nil && len(all) > ingest.MaxHeaders {
+	if !again && len(all) > ingest.MaxHeaders {
 		note(truncatedHeaders, ofHeaders)
 		r.Headers = all[:ingest.MaxHeaders]
 	}
@@ -149,12 +149,21 @@ func Smaller(quarantine string) func(topic string, r *ingest.Record) bool {
 	return func(topic string, r *ingest.Record) bool {
 		was := r.Size()
 		if topic == quarantine {
-			*r = bounded(*r, nil, was/2)
+			*r = smallerQuarantined(*r, was/2)
 		} else {
 			*r = smallerPrediction(*r, was/2)
 		}
 		return r.Size() < was
 	}
+}
+
+// smallerQuarantined returns r, which Quarantined has returned, truncated to limit bytes. The
+// headers of the quarantine stay the first ones, and as they are.
+func smallerQuarantined(r ingest.Record, limit int) ingest.Record {
+	n := min(len(quarantineHeaders), len(r.Headers))
+	own := r.Headers[:n]
+	r.Headers = r.Headers[n:]
+	return bounded(r, own, true, limit)
 }
 
 // smallerPrediction returns r without probabilities, and with its key truncated

@@ -39,7 +39,7 @@ func Quarantined(topic string, partition int32, r *ingest.Record, why error, val
 		{Key: originOffset, Value: strconv.AppendInt(nil, r.Offset, 10)},
 		{Key: errorStage, Value: []byte("VALUE_CONVERTER")},
 		{Key: errorMessage, Value: []byte(Reason(why))},
-	}, notes...), limit)
+	}, notes...), false, limit)
 }
 
 // Rejected is a record that was sent to quarantine.
