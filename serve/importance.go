@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrTooWide is the error for a model with so many columns that computing their importance
+// ErrTooWide is the error for a model with too many columns: computing their importance
 // would take too long.
 var ErrTooWide = errors.New("the model has too many columns")
 

@@ -14,7 +14,7 @@ import (
 // RequestLog configures the logging of requests to a topic.
 type RequestLog struct {
 	Write func(context.Context, *requests.Request) error // requests.Writer.Write
-	Mark  bool                                           // if writing fails, answer all the same, with a header that says so; otherwise reject the request
+	Mark  bool                                           // if writing fails, answer nevertheless, with a header that says so; otherwise reject the request
 }
 
 // Headers of logged requests and their responses, and limits of these.
