@@ -32,9 +32,7 @@ func TestLongWindows(t *testing.T) {
 		{"without a mixture", func(p *engine.Problem) { p.Options.Lean = false }, windowRows},
 		{"before", func(p *engine.Problem) { p.Options.Long = false }, windowRows},
 	} {
-		p := plain.Problem
-		fit := *p.Fit
-		p.Fit, p.Options.Long, p.Options.Lean, p.Options.Effort, p.Before = &fit, true, true, rowVisitsPerExample, nil
+		p := withLongWindow(plain.Problem)
 		test.change(&p)
 		w := newEngine(p)
 		if w.length != test.rows || w.forest.length != test.rows {
@@ -85,13 +83,18 @@ func TestLongWindowsOfNoiseTakeHalfOfTheVisits(t *testing.T) {
 		{"a shorter window", func(p *engine.Problem) { p.Dim = longInputs + 1 }, rowVisitsPerExample},
 		{"an effort of its own, or before", func(p *engine.Problem) { p.Options.Sparing = false }, rowVisitsPerExample},
 	} {
-		p := plain.Problem
-		fit := *p.Fit
-		fit.Lambda = noisyPenalty
-		p.Fit, p.Options.Long, p.Options.Lean, p.Options.Sparing, p.Options.Effort, p.Before = &fit, true, true, true, rowVisitsPerExample, nil
+		p := withLongWindow(plain.Problem)
+		p.Options.Sparing, p.Fit.Lambda = true, noisyPenalty
 		test.change(&p)
 		if w := newEngine(p); w.visits != test.visits {
 			t.Errorf("%s: %d row visits, want %d", test.name, w.visits, test.visits)
 		}
 	}
+}
+
+// withLongWindow returns p with the options of a long window, and a fit of its own.
+func withLongWindow(p engine.Problem) engine.Problem {
+	fit := *p.Fit
+	p.Fit, p.Options.Long, p.Options.Lean, p.Options.Effort, p.Before = &fit, true, true, rowVisitsPerExample, nil
+	return p
 }

@@ -53,7 +53,7 @@ func (d *document) reads(c *config.Config) {
 	}
 }
 
-// enriches adds the topics of tables, whose rows are added to records.
+// enriches adds the topics of the tables that enrich records.
 func (d *document) enriches(c *config.Config) {
 	for i, t := range c.Input.Tables.Of() {
 		id := fmt.Sprintf("table%d", i)

@@ -15,7 +15,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 // newest snapshot if that is read.
 type predictions struct {
 	name    string
-	canary  string       // name of a second model whose predictions scorers publish; empty: none
+	canary  string       // name of a second model; scorers publish its predictions; empty: none
 	task    learner.Task // Auto: not known, classes or numbers
 	targets int
 	classes []string // nil: unknown

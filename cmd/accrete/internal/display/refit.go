@@ -13,7 +13,7 @@ import (
 type Refit struct {
 	Rows     int     `json:"rows"`
 	Features int     `json:"features"` // number of cosines and sines
-	Kept     int     `json:"kept"`     // number of those whose random feature has not been removed
+	Kept     int     `json:"kept"`     // number of them in random features that have not been removed
 	Bytes    int     `json:"bytes"`    // size of the part of the model that predictions need
 	Loss     string  `json:"loss"`
 	Lambda   float64 `json:"lambda"`
