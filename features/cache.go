@@ -14,6 +14,7 @@ type Cache struct {
 	valid [][]bool // whether phases are stored, by panel of rows and panel of frequencies
 	known int      // frequencies of the bank when it was last used
 	spare [][]float32
+	ahead ahead
 }
 
 const (
@@ -79,20 +80,31 @@ func (h *Held) prepare(from, end int) {
 	}
 	end = min(end, vec.Panels(mostCached, vec.Panel))
 	for i, of := range h.of {
-		if !h.caches(of) {
-			continue
-		}
-		run := i / panelsPerRun
-		c.valid = atLeast(c.valid, i+1)
-		c.valid[i] = atLeast(c.valid[i], end)
-		c.runs = atLeast(c.runs, end)
-		for p := from; p < end; p++ {
-			c.runs[p] = atLeast(c.runs[p], run+1)
-			if c.runs[p][run] == nil {
-				c.runs[p][run] = c.memory()
-			}
+		if h.caches(of) {
+			c.room(i, from, end)
 		}
 	}
+}
+
+// room makes room for the phases of panel i of the rows and the panels [from, end) of the
+// frequencies.
+func (c *Cache) room(i, from, end int) {
+	run := i / panelsPerRun
+	c.valid = atLeast(c.valid, i+1)
+	c.valid[i] = atLeast(c.valid[i], end)
+	c.runs = atLeast(c.runs, end)
+	for p := from; p < end; p++ {
+		c.runs[p] = atLeast(c.runs[p], run+1)
+		if c.runs[p][run] == nil {
+			c.runs[p][run] = c.memory()
+		}
+	}
+}
+
+// tile returns the memory for the phases of panel i of the rows and panel p of the frequencies.
+func (c *Cache) tile(p, i int) []float32 {
+	at := i % panelsPerRun * phaseTile
+	return c.runs[p][i/panelsPerRun][at : at+phaseTile]
 }
 
 // atLeast returns s with zero values appended until it has n elements.
@@ -121,8 +133,7 @@ func (j *job) cached(x []float32, p, i int) []float32 {
 	if j.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
 		return nil
 	}
-	at, valid := i%panelsPerRun*phaseTile, &h.Cache.valid[i][p]
-	t := h.Cache.runs[p][i/panelsPerRun][at : at+phaseTile]
+	t, valid := h.Cache.tile(p, i), &h.Cache.valid[i][p]
 	if !*valid {
 		vec.Phases(t, x, j.panels(p, p+1), j.bank.m.Dim, h.of[i])
 		*valid = true

@@ -34,6 +34,13 @@ func newWindow(t *testing.T, r *rand.Rand, dim, rows int) *window {
 
 // push adds a row of which that share of the numbers is 0.
 func (w *window) push(r *rand.Rand, zeros float64) {
+	w.extend(r)
+	w.replace(r, w.rows-1, zeros)
+	w.changed((w.rows - 1) / vec.Lanes)
+}
+
+// extend makes room for another row.
+func (w *window) extend(r *rand.Rand) {
 	w.rows++
 	dim, panels := w.bank.m.Dim, vec.Panels(w.rows, vec.Lanes)
 	if len(w.of) < panels {
@@ -49,8 +56,6 @@ func (w *window) push(r *rand.Rand, zeros float64) {
 	for c := range cachedScores {
 		w.factors[(at/vec.Lanes*cachedScores+c)*vec.Lanes+at%vec.Lanes] = r.Float32()
 	}
-	w.replace(r, at, zeros)
-	w.changed(at / vec.Lanes)
 }
 
 // replace sets a row to another one.

@@ -20,6 +20,8 @@ type job struct {
 	features []float32 // the caller's result: of Features
 
 	held         *Held
+	cache        *Cache      // the caller's
+	ahead        *ahead      // of cache, if it keeps the phases of these rows
 	team         *cores.Team // the caller's, which does the tasks; nil: goroutines of this job
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
@@ -159,7 +161,7 @@ func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
 	j.givenCoef, j.panelCoef = nil, nil
-	j.held, j.team = nil, nil
+	j.held, j.cache, j.ahead, j.team = nil, nil, nil, nil
 	select {
 	case b.idle <- j:
 	default:

@@ -11,7 +11,8 @@ import (
 // change between sums, the others need not be packed again. The zero value holds none. A Packed is
 // not part of a model.
 type Packed struct {
-	Team *cores.Team // does the sums; nil: as many goroutines as they justify
+	Team  *cores.Team // does the sums; nil: as many goroutines as they justify
+	Cache *Cache      // of rows that may be those of the next sums, see Cache.Put; nil: none
 
 	coef             []float32 // in panels of vec.PackCoefficients
 	features, scores int
@@ -34,7 +35,7 @@ func (p *Packed) Set(coef []float32, from, to, scores int) {
 // time, as long as no two of them set features of the same panel of 2 × vec.Panel.
 func (p *Packed) Resize(features, scores int) {
 	if p.scores != scores || p.features > features {
-		*p = Packed{Team: p.Team, coef: p.coef[:0], scores: scores}
+		*p = Packed{Team: p.Team, Cache: p.Cache, coef: p.coef[:0], scores: scores}
 	}
 	if p.features < features {
 		p.features = features

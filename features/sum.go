@@ -22,6 +22,7 @@ func (b *Bank) SumPacked(dst []float64, x, coef []float32, scores int, packed *P
 	j.dst = dst
 	if packed != nil {
 		j.team = packed.Team
+		j.cache = packed.Cache
 	}
 	if b.featured() {
 		j.sumOwn(coef, 0)

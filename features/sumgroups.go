@@ -13,6 +13,9 @@ func (j *job) sumGroups(all int) {
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
 	vec.PackRows(resize(&j.packedX, rows*dim), j.x[:j.rows*dim], dim)
 	j.setCoordinates()
+	if j.cache != nil && j.from == 0 && j.cache.ahead.begin(j, all) {
+		j.ahead = &j.cache.ahead
+	}
 	sum, size := resize(&j.total, rows*scores), rows*scores
 	clear(sum)
 	atOnce := maxPartial / size * panelsPerGroup
@@ -73,6 +76,11 @@ func (j *job) groupsTask(w *worker, i int) {
 			if t != nil {
 				const size = vec.Panel * vec.Lanes
 				vec.SumPhases(dst, j.bank.m.phaseScale(), t[(p-from)*size:(q-from)*size], a, scores, n, &w.Scratch)
+				continue
+			}
+			if t := j.ahead.of(l, p, q); t != nil {
+				vec.Phases(t, x, j.panels(p, q), dim, j.coordinates[l])
+				vec.SumPhases(dst, 1, t, a, scores, n, &w.Scratch)
 				continue
 			}
 			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, j.coordinates[l], &w.Scratch)

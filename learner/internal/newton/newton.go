@@ -266,7 +266,7 @@ func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
 	from := len(dst)
-	w.packed.Team = w.scratch.team
+	w.packed.Team, w.packed.Cache = w.scratch.team, &w.cache
 	w.packed.Team.Resize(w.scoreCores(n))
 	dst = engine.ScoresPacked(dst, w.bank, x, w.candidateCoef, &w.packed, w.candidateIntercept, n)
 	w.scoreLeaves(dst[from:], x)

@@ -49,6 +49,7 @@ func (w *newton) push(p *engine.Minibatch) {
 	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
 	own := len(w.members) * k
 	w.forest.find(p.X)
+	from, before := 0, v.rows // first row for this panel, rows in use so far
 	for i, y := range p.Labels {
 		at := v.at
 		if v.rows < w.length {
@@ -71,7 +72,9 @@ func (w *newton) push(p *engine.Minibatch) {
 		vec.PackRow(v.packed, p.X[i*dim:(i+1)*dim], at)
 		if at%vec.Lanes == vec.Lanes-1 || i == len(p.Labels)-1 {
 			v.of[at/vec.Lanes].Set(v.packed[at/vec.Lanes*vec.Lanes*dim:], dim)
-			w.cache.Forget(at / vec.Lanes)
+			n := i + 1 - from
+			w.cache.Put(at/vec.Lanes, at%vec.Lanes+1-n, n, p.X, from, at/vec.Lanes*vec.Lanes >= before)
+			from = i + 1
 		}
 		for j := range n {
 			v.targets[at*n+j] = w.Head.PartTarget(y, j)
