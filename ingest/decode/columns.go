@@ -237,5 +237,5 @@ func (c *Config) checkTypes() error {
 // plain reports whether every column is a numeric field, and the fields of a record are used
 // for nothing else.
 func (d *Decoder) plain() bool {
-	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks == nil && d.pairs == nil && d.since < 0 && d.tables == nil && d.aliases == nil
+	return len(d.schema.Columns) > 0 && !d.config.Sparse && d.types == nil && d.looks.Done() && d.pairs == nil && d.since < 0 && d.tables == nil && d.aliases == nil
 }

@@ -51,3 +51,44 @@ func TestHintsOfWhatValuesLookLike(t *testing.T) {
 		t.Errorf("a declared text has the hint %q", h)
 	}
 }
+
+// Once enough rows have been looked at, rows are read as fast as without hints, which stay.
+func TestLookingEnds(t *testing.T) {
+	for form, row := range map[string]string{"records": `{"zip":%d,"clean":1.5,"y":1}`, "lines": "%d,1.5,1\n"} {
+		f, err := Read(strings.NewReader(codes(form, row)), form, Config{Label: "y", Infer: true, Missing: "impute"}, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Look()
+		rows, began := 0, 0
+		for {
+			if _, err := f.Next(); err != nil {
+				break
+			}
+			if rows++; began == 0 && f.d.plain() {
+				began = rows
+			}
+		}
+		if rows != 3000 || began == 0 || began > 1100 {
+			t.Errorf("%s: of %d rows, those from %d on are read without looking", form, rows, began)
+		}
+		if hint := f.Hint("zip", "numeric"); !strings.Contains(hint, "the name of a code") {
+			t.Errorf("%s: the hint is %q", form, hint)
+		}
+	}
+}
+
+// codes returns 3,000 rows with the name of a code.
+func codes(form, row string) string {
+	var b strings.Builder
+	if form == "lines" {
+		b.WriteString("zip,clean,y\n")
+	}
+	for i := range 3000 {
+		fmt.Fprintf(&b, row, 1000+i%50)
+		if form != "lines" {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
