@@ -18,15 +18,16 @@ const (
 	importanceRows = 256
 
 	// importanceChanges is the number of changed rows that are scored, which takes a core a few
-	// tenths of a second. The more columns there are, the fewer rows are used, but at least
-	// importanceLeast.
-	importanceChanges, importanceLeast = 1 << 15, 16
+	// tenths of a second. The more columns there are, the fewer rows are used, in whole panels: a
+	// part of one would take as long.
+	importanceChanges = 1 << 15
 )
 
 // importanceSample returns how many of at most n rows the importances of some columns are estimated
 // from.
 func importanceSample(n, columns int) int {
-	return min(n, max(importanceLeast, importanceChanges/max(1, columns)))
+	rows := importanceChanges / max(1, columns) / vec.Lanes * vec.Lanes
+	return min(n, max(vec.Lanes, rows))
 }
 
 // Importance returns how much each column of a row matters for the scores: the total-effect

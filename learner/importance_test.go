@@ -82,7 +82,7 @@ func TestImportancesOfManyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range [][3]int{{512, 64, 512}, {512, 256, 128}, {1 << 20, 1 << 15, importanceLeast}, {3, 1, 3}, {5, 1 << 20, 5}} {
+	for _, of := range [][3]int{{512, 64, 512}, {512, 256, 128}, {1 << 20, 1 << 15, 32}, {1 << 20, 784, 32}, {3, 1, 3}, {5, 1 << 20, 5}} {
 		if got := importanceSample(of[0], of[1]); got != of[2] {
 			t.Errorf("%d of %d rows of %d columns, want %d", got, of[0], of[1], of[2])
 		}
