@@ -4,7 +4,10 @@
 // share a leaf (Davies and Ghahramani 2014).
 package forest
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Forest is trees that do not change. Its leaves are numbered, those of each tree after
 // those of the tree before it, and within a tree from left to right. Its methods may be
@@ -56,36 +59,45 @@ func (f *Forest) LeafOf(dst []int32, x []float32, from, to int) {
 	if len(x) != n*f.dim || len(dst) != n*(to-from) {
 		panic("forest: Leaf: slice lengths do not match")
 	}
-	for t, root := range f.roots[from:to] {
-		f.descend(dst[t*n:(t+1)*n], x, root)
+	f.find(dst, x, n, f.roots[from:to])
+}
+
+// find sets dst, trees × rows, to the leaves of the n rows of x in the trees with these roots. Four
+// rows descend together in a tree, and rows that are left over in four trees.
+func (f *Forest) find(dst []int32, x []float32, n int, roots []int32) {
+	row := func(i int) []float32 { return x[i*f.dim : (i+1)*f.dim : (i+1)*f.dim] }
+	together := n &^ 3
+	for t, root := range roots {
+		for i := 0; i < together; i += 4 {
+			at := dst[t*n+i:][:4]
+			at[0], at[1], at[2], at[3] = f.descend(row(i), row(i+1), row(i+2), row(i+3), root, root, root, root)
+		}
+	}
+	last := len(roots) - 1
+	for i := together; i < n; i++ {
+		r := row(i)
+		for t := 0; t <= last; t += 4 {
+			a, b, c, e := f.descend(r, r, r, r, roots[t], roots[min(t+1, last)], roots[min(t+2, last)], roots[min(t+3, last)])
+			for k, leaf := range [4]int32{a, b, c, e} {
+				if t+k <= last {
+					dst[(t+k)*n+i] = leaf
+				}
+			}
+		}
 	}
 }
 
-// descend sets dst to the leaf of each row of x below a node. Four rows descend together, so that
-// they wait for memory at the same time, and there are no branches to predict.
-func (f *Forest) descend(dst []int32, x []float32, root int32) {
-	d, nodes := f.dim, f.nodes
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		r := x[i*d : (i+4)*d : (i+4)*d]
-		r0, r1, r2, r3 := r[:d], r[d:2*d], r[2*d:3*d], r[3*d:]
-		a, b, c, e := root, root, root, root
-		for {
-			p, q, s, t := &nodes[a], &nodes[b], &nodes[c], &nodes[e]
-			na, nb, nc, ne := p.next(r0), q.next(r1), s.next(r2), t.next(r3)
-			if (na^a)|(nb^b)|(nc^c)|(ne^e) == 0 {
-				break
-			}
-			a, b, c, e = na, nb, nc, ne
+// descend returns the leaf of each of four rows below one of four nodes. The rows wait for memory
+// at the same time, and there are no branches to predict but the last.
+func (f *Forest) descend(r0, r1, r2, r3 []float32, a, b, c, e int32) (leaf0, leaf1, leaf2, leaf3 int32) {
+	nodes := f.nodes
+	for {
+		p, q, s, t := &nodes[a], &nodes[b], &nodes[c], &nodes[e]
+		na, nb, nc, ne := p.next(r0), q.next(r1), s.next(r2), t.next(r3)
+		if (na^a)|(nb^b)|(nc^c)|(ne^e) == 0 {
+			return p.leaf, q.leaf, s.leaf, t.leaf
 		}
-		dst[i], dst[i+1], dst[i+2], dst[i+3] = nodes[a].leaf, nodes[b].leaf, nodes[c].leaf, nodes[e].leaf
-	}
-	for ; i < len(dst); i++ {
-		r, a := x[i*d:(i+1)*d], root
-		for na := nodes[a].next(r); na != a; na = nodes[a].next(r) {
-			a = na
-		}
-		dst[i] = nodes[a].leaf
+		a, b, c, e = na, nb, nc, ne
 	}
 }
 
@@ -106,15 +118,16 @@ func (f *Forest) Sum(dst []float64, x []float32, coef []float32, scores int) {
 	if len(x) != n*f.dim || len(dst) != n*scores || len(coef) != f.Leaves()*scores {
 		panic("forest: Sum: slice lengths do not match")
 	}
-	var leaves [sumRows]int32
+	var leaves [sumTrees * sumRows]int32
 	var sums []float64
 	for from := 0; from < n; from += sumRows {
 		rows := min(sumRows, n-from)
 		sums = append(sums[:0], make([]float64, rows*scores)...)
-		at := leaves[:rows]
-		for _, root := range f.roots {
-			f.descend(at, x[from*f.dim:(from+rows)*f.dim], root)
-			addLeaves(sums, at, coef, scores)
+		for roots := range slices.Chunk(f.roots, sumTrees) {
+			f.find(leaves[:len(roots)*rows], x[from*f.dim:(from+rows)*f.dim], rows, roots)
+			for t := range roots {
+				addLeaves(sums, leaves[t*rows:(t+1)*rows], coef, scores)
+			}
 		}
 		for i, v := range sums {
 			dst[from*scores+i] += v
@@ -145,9 +158,9 @@ func addLeaves(sums []float64, leaves []int32, coef []float32, scores int) {
 	}
 }
 
-// sumRows is the number of rows that go through a tree together, while its nodes are in
-// the cache.
-const sumRows = 64
+// sumRows is the number of rows that go through a tree together, while its nodes are in the cache,
+// and sumTrees the number of trees whose leaves are found together.
+const sumRows, sumTrees = 64, 4
 
 // leafNode returns a leaf with a number, for the place at among the nodes.
 func leafNode(at, number int32) node {

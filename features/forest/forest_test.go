@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -344,5 +345,28 @@ func BenchmarkGrow(b *testing.B) {
 	}
 	for b.Loop() {
 		Grow(s, 4, 1)
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	const rows, dim, scores = 5000, 54, 7
+	r := rand.New(rand.NewPCG(7, 8))
+	s := Sample{X: make([]float32, rows*dim), Dim: dim, Targets: make([]float64, rows), Classes: scores, Weights: make([]float64, rows)}
+	for i := range s.Targets {
+		s.Targets[i], s.Weights[i] = float64(r.IntN(scores)), 1
+		for j := range dim {
+			s.X[i*dim+j] = float32(r.NormFloat64()) + float32((i*j)%7)*float32(s.Targets[i])/10
+		}
+	}
+	f := Grow(s, 100, 1)
+	coef := make([]float32, f.Leaves()*scores)
+	for _, n := range []int{1, 32} {
+		b.Run(fmt.Sprintf("rows=%d", n), func(b *testing.B) {
+			dst, at := make([]float64, n*scores), 0
+			for b.Loop() {
+				at = (at + n*dim) % (len(s.X) - n*dim)
+				f.Sum(dst, s.X[at/dim*dim:][:n*dim], coef, scores)
+			}
+		})
 	}
 }
