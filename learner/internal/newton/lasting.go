@@ -140,10 +140,11 @@ func (w *newton) learnLasting(p *engine.Minibatch) {
 // without sets f to scores without what the leaves add to them.
 func (v *lasting) without(scores, added []float64) {
 	k, parts := len(v.f), v.parts()
+	each := parts / k // 1 if each score is a part, 0 if all scores are one
 	for j := range v.f {
 		v.f[j] = scores[j]
 		for r := range lastingRates {
-			v.f[j] -= float64(v.mix[r*parts+j*parts/k] * added[r*k+j])
+			v.f[j] -= float64(v.mix[r*parts+j*each] * added[r*k+j])
 		}
 	}
 }
@@ -240,12 +241,13 @@ func (v *lasting) serve(candidates []float32, from, to, size, k int) {
 		return
 	}
 	parts, own := v.parts(), len(lastingRates)*k
+	each := parts / k // as in without
 	for i := from; i < to; i++ {
 		of, coef := candidates[i*size:i*size+k], v.coef[i*own:(i+1)*own]
 		for j, f := range of {
 			sum := float64(f)
 			for r := range lastingRates {
-				sum += float64(v.mix[r*parts+j*parts/k] * coef[r*k+j])
+				sum += float64(v.mix[r*parts+j*each] * coef[r*k+j])
 			}
 			of[j] = float32(sum)
 		}
