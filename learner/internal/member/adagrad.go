@@ -1,6 +1,8 @@
 package member
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -25,6 +27,12 @@ func (l *Linear) descend(c *Chunk) {
 			r = max(-target.MaxResidual, min(target.MaxResidual, r)) * min(1, c.Weights[i])
 			vec.AdaGrad(l.w[s*n:(s+1)*n], l.squares[s*n:(s+1)*n], l.z, adagradRate, r)
 		}
-		l.solved = true
 	}
+	l.solved = l.solved || l.hasStepped()
+}
+
+// hasStepped reports whether any step of AdaGrad has changed a coefficient. A State has no more
+// than the squares to tell it by.
+func (l *Linear) hasStepped() bool {
+	return slices.ContainsFunc(l.squares, func(v float64) bool { return v > 0 })
 }

@@ -359,8 +359,8 @@ func (l *Linear) Load(s *state.Reader, prefix string) {
 		l.squares = state.Take[float64](s, prefix+".squares", l.Targets, l.N)
 		for _, v := range l.squares {
 			s.Require(v >= 0, "%s: a sum of squares is %v", prefix, v)
-			l.solved = l.solved || v > 0
 		}
+		l.solved = l.hasStepped()
 	} else {
 		since := state.Take[int64](s, prefix+".since", 1, 2)
 		l.Equations.Load(s, prefix)
