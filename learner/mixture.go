@@ -19,7 +19,7 @@ func (l *Learner) newMixture() *mixture.Mixture {
 	if l.config.Sparse > 0 {
 		beside = append(beside, member.SparseKind(l.config.Sparse))
 	}
-	return mixture.New(l.head, beside...)
+	return mixture.New(l.head, warmup.Version(l.config.Warmup) >= warmup.Fifteenth, beside...)
 }
 
 // machineProblem is what the kernel machines of a mixture are created with.

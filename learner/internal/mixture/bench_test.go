@@ -19,7 +19,7 @@ func BenchmarkRow(b *testing.B) {
 			const dim, n = 20, 16 * ChunkRows
 			rng := rand.New(rand.NewPCG(17, 18))
 			h := target.NewHead(nil, of.task, of.classes, 1)
-			m := New(h)
+			m := New(h, false)
 			rows, labels, weights := make([]float32, n*dim), make([]target.Label, n), make([]float64, n)
 			for i := range rows {
 				rows[i] = float32(rng.NormFloat64())

@@ -22,15 +22,15 @@ const (
 // factor is the number that multiplies the scores of a scorer for classes, so that its
 // probabilities are as sure as they are right (temperature scaling: Guo, Pleiss, Sun and
 // Weinberger 2017). It is a stack of a single input, learned from what the scorer would have
-// predicted for each row before its label.
+// predicted for each row before its label. A mixture that combines has none.
 type factor struct {
 	stack
 	x []float64 // scratch: scores
 }
 
-// factorSize returns the size of the state of a factor, for a task.
-func factorSize(task target.Task) int {
-	if task != target.Classification {
+// factorSize returns the size of the state of a factor.
+func (m *Mixture) factorSize() int {
+	if m.task != target.Classification || m.combines {
 		return 0
 	}
 	return stackSize(1)
@@ -46,7 +46,7 @@ func newFactor(theta, of []float64) factor {
 // takeRows reads the numbers of m.now. States of models of arithmetic 4 lack the factor of a
 // scorer, and those of models of arithmetic 9 lack the bounds. What is missing begins without rows.
 func (m *Mixture) takeRows(s *state.Reader) []float64 {
-	n, lacks := len(m.now.all), factorSize(m.task)
+	n, lacks := len(m.now.all), m.factorSize()
 	if more := m.boundsSize(); s.Err == nil && len(s.In) > 0 && more > 0 && s.In[0].Shape[1] == n-more {
 		all := state.Take[float64](s, "mixture.rows", 1, n-more)
 		return append(all, make([]float64, more)...)
@@ -75,19 +75,12 @@ func (s *Static) loadFactor(from *state.Reader) {
 
 // learnFactor learns from the prediction p of a scorer, whose scores had the factor.
 func (m *Mixture) learnFactor(h *target.Head, p []float64, class int, weight float64) {
-	if len(m.Static.Engine) == 0 {
+	if len(m.factor) == 0 || len(m.Static.Engine) == 0 {
 		return // before the first fit, the prediction is that of the engine alone
 	}
 	r, k := &m.ahead.factor, h.Scores()
 	r.x, m.gradient, m.diagonal, m.outerP = resized(r.x, k), resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)
-	if k == 1 {
-		r.x[0] = max(-mostOdds, min(mostOdds, logOdds(p)))
-	} else {
-		logsOf(r.x, p)
-		for c, v := range r.x {
-			r.x[c] = max(leastLog, v)
-		}
-	}
+	m.baseInput(r.x, p)
 	h.Loss.Grad(m.gradient, r.x, float64(class))
 	if k == 1 {
 		m.diagonal[0], m.outerP[0] = target.CurvatureAt(m.gradient, h.Loss.Smoothness()), 0

@@ -52,6 +52,9 @@ func (m *Mixture) Learn(h *target.Head) {
 	for i := range m.now.stacks {
 		m.now.stacks[i].solve()
 	}
+	for i := range m.now.combined.stacks {
+		m.now.combined.stacks[i].solve()
+	}
 	m.solveFactor()
 	m.setStatic(h)
 }
@@ -90,6 +93,9 @@ func (m *Mixture) Widen(h *target.Head, total float64) {
 func (m *Mixture) Save(a *state.Arrays) {
 	state.Put(a, "mixture.rows", len(m.now.all), m.now.all)
 	state.Put(a, "mixture.theta", 1+m.experts, m.theta)
+	if m.combines {
+		state.Put(a, "mixture.combined", 1+len(m.static), m.combinedBy)
+	}
 	state.Put(a, "mixture.chunk.x", max(1, len(m.factors)), m.chunk.X)
 	target.PutLabels(a, "mixture.chunk", m.chunk.Labels, m.targets, m.chunk.Weights)
 	putLast(a, "mixture.last", m.chunk.Last, m.targets)
@@ -109,6 +115,10 @@ func (m *Mixture) Save(a *state.Arrays) {
 func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, n int64, early int, v Static) {
 	all := m.takeRows(s)
 	theta := state.Take[float64](s, "mixture.theta", len(m.theta)/(1+m.experts), 1+m.experts)
+	var combinedBy []float64
+	if m.combines {
+		combinedBy = state.Take[float64](s, "mixture.combined", m.targets*len(stackForgetting), 1+len(m.static))
+	}
 	waiting := int(n % ChunkRows)
 	rows := waiting
 	if columnFactors == nil {
@@ -127,6 +137,7 @@ func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64,
 	}
 	copy(m.now.all, all)
 	copy(m.theta, theta)
+	copy(m.combinedBy, combinedBy)
 	m.now.check(s)
 	m.Static = v
 	if len(m.factor) > 0 && v.Factor > 0 {

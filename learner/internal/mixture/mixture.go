@@ -52,6 +52,8 @@ type Mixture struct {
 
 	theta      []float64 // factors of the stacks
 	factor     []float64 // of a scorer, see type factor; empty without classes
+	combines   bool      // see type combined
+	combinedBy []float64 // factors of its stacks
 	now, ahead *rows     // after the rows learned, and after those predicted
 	Static     Static
 	factors    []float64      // roots of the column weights; nil before the first fit
@@ -82,6 +84,9 @@ type scratch struct {
 	staticLosses  []float64
 	staticAwake   []bool
 	features      []float64 // features × scores, of the mixture of a scorer
+
+	combinedX, combinedShares []float64 // of the combination: inputs of its stacks, shares of the experts
+	combinedF, combinedP      []float64 // scores and values of a stack
 }
 
 // machine is a member that is a Machine, and its number as an expert.
@@ -91,9 +96,9 @@ type machine struct {
 }
 
 // New returns the Mixture of member.All and of others for the task of h, which must not be
-// target.Auto.
-func New(h target.Head, beside ...member.Kind) *Mixture {
-	m := &Mixture{task: h.Task, targets: h.Targets(), static: []int{0}}
+// target.Auto. If it combines, a scorer has stacks: see type combined.
+func New(h target.Head, combines bool, beside ...member.Kind) *Mixture {
+	m := &Mixture{task: h.Task, targets: h.Targets(), static: []int{0}, combines: combines && h.Task != target.Novelty}
 	for _, k := range slices.Concat(member.All, beside) {
 		if !k.Suits(h.Task) {
 			continue
@@ -119,8 +124,11 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 	m.staticPrior = slices.Repeat([]float64{(1 - enginePrior) / float64(len(m.static)-1)}, len(m.static))
 	m.prior[0], m.staticPrior[0] = enginePrior, enginePrior
 	m.theta = make([]float64, m.targets*len(stackForgetting)*(1+m.experts))
-	if h.Task == target.Classification {
+	if h.Task == target.Classification && !m.combines {
 		m.factor = []float64{1}
+	}
+	if m.combines {
+		m.combinedBy = make([]float64, m.targets*len(stackForgetting)*(1+len(m.static)))
 	}
 	m.now, m.ahead = m.layout(m.theta), m.layout(m.theta)
 	m.now.start()

@@ -9,7 +9,7 @@ import (
 // Grade is how good an expert is, for one target.
 type Grade struct {
 	Weight       float64 // in the mixture, without its stacks
-	ServedWeight float64 // in the mixture of a scorer; 0 for experts that it cannot have
+	ServedWeight float64 // in the weighted mean of a scorer; 0 for experts that it cannot have
 	Graded       float64 // weight of the rows that it has predicted
 	Loss, Error  float64 // means over these
 	RecentLoss   float64 // decayed
@@ -44,7 +44,7 @@ func (m *Mixture) Grades(j int) []Grade {
 		all[e].Weight = w
 	}
 	r.served[j].Mix(weights[:len(m.static)], awake[:len(m.static)])
-	keepEngine(weights[:len(m.static)], m.engineFloor(j))
+	keepEngine(weights[:len(m.static)], m.engineFloor(r, j))
 	for i, e := range m.static {
 		all[e].ServedWeight = weights[i]
 	}

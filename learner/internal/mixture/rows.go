@@ -23,6 +23,8 @@ type rows struct {
 	factor  factor    // of a scorer for classes
 	tallies []float64 // targets × (experts + others) × tallyFields
 	bounds  []bounds  // of each target of a regression
+
+	combined combined
 }
 
 // tallyFields are the columns of tallies.
@@ -44,7 +46,7 @@ func (m *Mixture) layout(theta []float64) *rows {
 	g, e := m.targets, m.experts
 	inputs := 1 + e
 	size := 2 + 3*g + g*e + g*(WeightsSize(e)+WeightsSize(1+len(stackForgetting))+WeightsSize(len(m.static))) +
-		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + factorSize(m.task) + g*(e+others)*tallyFields + m.boundsSize()
+		g*len(stackForgetting)*stackSize(inputs) + len(m.twins)*2*bins + m.factorSize() + g*(e+others)*tallyFields + m.boundsSize() + m.combinedSize()
 	r := &rows{all: make([]float64, size)}
 	rest := r.all
 	cut := func(n int) []float64 {
@@ -65,11 +67,12 @@ func (m *Mixture) layout(theta []float64) *rows {
 	for range m.twins {
 		r.bins = append(r.bins, newCalibration(cut(2*bins)))
 	}
-	r.factor = newFactor(m.factor, cut(factorSize(m.task)))
+	r.factor = newFactor(m.factor, cut(m.factorSize()))
 	r.tallies = cut(g * (e + others) * tallyFields)
 	for range m.boundsSize() / boundSize {
 		r.bounds = append(r.bounds, newBounds(cut(boundSize)))
 	}
+	r.combined = m.newCombined(m.combinedBy, rest)
 	return r
 }
 
@@ -92,6 +95,7 @@ func (r *rows) start() {
 	for i := range r.stacks {
 		r.stacks[i].start()
 	}
+	r.combined.start()
 }
 
 // check makes s fail unless r can be the result of rows.
@@ -106,6 +110,9 @@ func (r *rows) check(s *state.Reader) {
 		for _, w := range []*Weights{&r.inner[j], &r.outer[j], &r.served[j]} {
 			w.check(s)
 		}
+	}
+	for j := range r.combined.outer {
+		r.combined.outer[j].check(s)
 	}
 	for i := range r.bounds {
 		r.bounds[i].check(s)

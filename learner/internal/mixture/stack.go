@@ -193,30 +193,39 @@ const mostFactor = 1e6
 // mixture, for classes.
 func (m *Mixture) stackInputs(h *target.Head, x, p []float64) {
 	k := h.Scores()
-	base := x[:k]
-	if k == 1 {
-		base[0] = max(-mostOdds, min(mostOdds, logOdds(p)))
-	} else {
-		logsOf(base, p)
-		for c, v := range base {
-			base[c] = max(leastLog, v)
-		}
-	}
+	m.baseInput(x[:k], p)
 	for e := range m.experts {
-		to := x[(1+e)*k : (2+e)*k]
-		clear(to)
-		if !m.awake[e] {
-			continue
-		}
-		f := m.f[e*k : (e+1)*k]
-		if k == 1 {
-			to[0] = max(-mostOdds, min(mostOdds, f[0])) - base[0]
-			continue
-		}
-		norm := m.loss(h, e, f, 0) + f[0]
-		for c := range to {
-			to[c] = max(leastLog, f[c]-norm) - base[c]
-		}
+		m.expertInput(h, x[(1+e)*k:(2+e)*k], x[:k], e, m.awake[e])
+	}
+}
+
+// baseInput sets base to the first input of a stack for classes: the scores of the prediction p.
+func (m *Mixture) baseInput(base, p []float64) {
+	if len(base) == 1 {
+		base[0] = max(-mostOdds, min(mostOdds, logOdds(p)))
+		return
+	}
+	logsOf(base, p)
+	for c, v := range base {
+		base[c] = max(leastLog, v)
+	}
+}
+
+// expertInput sets to to the input of expert e: by how much its scores differ from base.
+func (m *Mixture) expertInput(h *target.Head, to, base []float64, e int, awake bool) {
+	clear(to)
+	if !awake {
+		return
+	}
+	k := len(to)
+	f := m.f[e*k : (e+1)*k]
+	if k == 1 {
+		to[0] = max(-mostOdds, min(mostOdds, f[0])) - base[0]
+		return
+	}
+	norm := m.loss(h, e, f, 0) + f[0]
+	for c := range to {
+		to[c] = max(leastLog, f[c]-norm) - base[c]
 	}
 }
 

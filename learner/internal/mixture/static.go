@@ -18,8 +18,8 @@ type Static struct {
 	Engine []float64 // share of the engine in each score
 	Linear []float32 // coefficients, scores × (inputs + 1); the last one is the intercept
 
-	// Factor multiplies the scores of classes, see type factor. It is 1 for a regression. Engine,
-	// Linear, Coef and Sparse contain it already.
+	// Factor multiplies the scores of classes, see type factor. It is 1 for numbers and in a
+	// combination. Engine, Linear, Coef and Sparse contain it already.
 	Factor float64
 
 	// Coef are coefficients of the random features that the machines have in common, each
@@ -158,10 +158,12 @@ func (m *Mixture) setStatic(h *target.Head) {
 	for c := range k {
 		shares := all[c*len(m.static) : (c+1)*len(m.static)]
 		m.now.served[c*m.targets/k].Mix(shares, m.staticAwake)
-		keepEngine(shares, m.engineFloor(c*m.targets/k))
+		keepEngine(shares, m.engineFloor(m.now, c*m.targets/k))
 		scale(shares, m.Static.Factor)
+		added := m.combine(shares, c*m.targets/k)
 		clear(sum)
-		linear, intercept := 0.0, 0.0 // shares, and what machines add
+		var linear [2]float64 // sums of the shares that are negative, and of the others
+		intercept := 0.0      // what machines add
 		for i, e := range m.static {
 			if e == 0 || !m.staticAwake[i] {
 				continue
@@ -169,7 +171,11 @@ func (m *Mixture) setStatic(h *target.Head) {
 			switch o := m.members[e-1].(type) {
 			case member.Affine:
 				o.AddTo(sum, c, shares[i], h)
-				linear += shares[i]
+				if shares[i] < 0 {
+					linear[0] += shares[i]
+				} else {
+					linear[1] += shares[i]
+				}
 			case member.Machine:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				intercept += float64(shares[i] * o.Intercept(c))
@@ -177,6 +183,10 @@ func (m *Mixture) setStatic(h *target.Head) {
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				m.Static.Sparse[c] = shares[i]
 			}
+		}
+		if h.Task == target.Regression && m.combines {
+			intercept += m.intercept(h.Scales[c], shares, added)
+			sum[n-1] += m.intercept(h.Scales[c], shares, added)
 		}
 		m.Static.Engine[c] = shares[0]
 		for i, v := range sum {
@@ -189,13 +199,13 @@ func (m *Mixture) setStatic(h *target.Head) {
 	m.mixMachines(all, k)
 }
 
-// addLimits adds the limits of score c, in which the linear members have a share, and machines
-// an intercept.
-func (m *Mixture) addLimits(h *target.Head, c int, linear, intercept float64) {
+// addLimits adds the limits of score c, in which the linear members have shares, see setStatic, and
+// there is an intercept beside them.
+func (m *Mixture) addLimits(h *target.Head, c int, linear [2]float64, intercept float64) {
 	lo, hi := m.now.bounds[c].limits()
 	u := h.Scales[c]
 	lo, hi = (lo-u.Mean)/u.Deviation, (hi-u.Mean)/u.Deviation
-	m.Static.Limits = append(m.Static.Limits, float64(linear*lo)+intercept, float64(linear*hi)+intercept, lo, hi)
+	m.Static.Limits = append(m.Static.Limits, float64(linear[1]*lo)+float64(linear[0]*hi)+intercept, float64(linear[1]*hi)+float64(linear[0]*lo)+intercept, lo, hi)
 }
 
 // mixMachines sets the coefficients of the random features, given the shares of all experts
@@ -230,18 +240,18 @@ const leastEngine = 0.25
 // at which the engine still has leastEngine in full. Chosen by trial.
 const worseEngine = 4
 
-// engineFloor returns the least share of the engine in target j. It is 0 if the rows have a sparse
-// part, so that the engine sees little of the inputs, or if there is no fit yet. In a regression it
-// is lower if the engine predicts far worse than another member, as in a trend: there is no
-// decision that could be right in spite of a wrong number.
-func (m *Mixture) engineFloor(j int) float64 {
+// engineFloor returns the least share of the engine in target j after the rows r. It is 0 if the
+// rows have a sparse part, so that the engine sees little of the inputs, or if there is no fit yet.
+// In a regression it is lower if the engine predicts far worse than another member, as in a trend:
+// there is no decision that could be right in spite of a wrong number.
+func (m *Mixture) engineFloor(r *rows, j int) float64 {
 	if m.sparse != nil || m.factors == nil {
 		return 0
 	}
 	if m.task == target.Classification {
 		return leastEngine
 	}
-	squares := m.now.squares[j*m.experts : (j+1)*m.experts]
+	squares := r.squares[j*m.experts : (j+1)*m.experts]
 	least := squares[0]
 	for _, e := range m.static {
 		least = min(least, squares[e])
@@ -321,11 +331,16 @@ func (s *Static) loadSparse(from *state.Reader, scores int) {
 	slots := len(s.SparseCoef) / scores
 	from.Require(slots > 0 && slots&(slots-1) == 0, "sparse.coefficients: %d slots, want a power of 2", slots)
 	for _, v := range s.Sparse {
-		from.Require(v >= 0 && v <= 1.001*s.Factor, "sparse.shares: a share is %v", v)
+		from.Require(s.isShare(v), "sparse.shares: a share is %v", v)
 	}
 	for _, v := range s.SparseCoef {
 		from.Require(math.Abs(float64(v)) < mostStatic, "sparse.coefficients: a coefficient is %v", v)
 	}
+}
+
+// isShare reports whether v may be the share of an expert, which in a combination may be negative.
+func (s *Static) isShare(v float64) bool {
+	return v >= 0 && v <= 1.001*s.Factor || s.Factor == 1 && math.Abs(v) <= mostShare
 }
 
 // mostStatic bounds a coefficient of a scorer's mixture, and mostBlocks the memory that a
@@ -369,7 +384,7 @@ func LoadStatic(s *state.Reader, scores, inputs, raw, blockSize int) *Static {
 	s.Require(len(m.Coef)%size == 0 && len(m.Coef)/size <= mostBlocks, "mixture.coefficients: %d of them", len(m.Coef))
 	s.Require(len(m.Coef) == 0 || inputs > 0 && m.Early == nil, "mixture: random features without inputs")
 	for _, v := range m.Engine {
-		s.Require(v >= 0 && v <= 1.001*m.Factor, "mixture.engine: a share is %v", v)
+		s.Require(m.isShare(v), "mixture.engine: a share is %v", v)
 	}
 	for _, v := range m.Linear {
 		s.Require(math.Abs(float64(v)) < mostStatic, "mixture.linear: a coefficient is %v", v)

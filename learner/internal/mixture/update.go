@@ -68,6 +68,8 @@ func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, we
 	}
 	m.graded(j, m.experts, -logOf(p[class]), wrong(p, class), weight)
 	m.graded(j, m.experts+1, -logOf(served[class]), wrong(served, class), weight)
+	m.setStaticAwake()
+	m.learnCombinedClass(h, class, weight)
 	m.updateStatic(0)
 	r.inner[0].Update(m.losses, m.awake)
 	for i, of := range m.twins {
@@ -82,29 +84,44 @@ func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, we
 		losses[1+s] = -float64(weight * logOf(m.stackP[s][class]))
 	}
 	r.outer[0].Update(losses, m.outerAwake)
-	m.gradient, m.diagonal, m.outerP = resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)
-	outer := m.outerP
 	for s := range stackForgetting {
-		if k == 1 {
-			h.Loss.Grad(m.gradient, m.stackF[s], float64(class))
-			m.diagonal[0], outer[0] = target.CurvatureAt(m.gradient, h.Loss.Smoothness()), 0
-		} else {
-			copy(m.diagonal, m.stackP[s])
-			copy(outer, m.stackP[s])
-			copy(m.gradient, m.stackP[s]) // of loss.Softmax, as its link has them
-			m.gradient[class]--
-		}
-		r.stacks[s].learn(m.x, m.gradient, m.diagonal, outer, weight)
+		m.slopes(h, m.stackF[s], m.stackP[s], class)
+		r.stacks[s].learn(m.x, m.gradient, m.diagonal, m.outerP, weight)
 	}
+}
+
+// slopes sets the gradient and the second derivatives of the loss of a class, as a stack learns
+// them, at the scores f that predict p.
+func (m *Mixture) slopes(h *target.Head, f, p []float64, class int) {
+	k := len(f)
+	m.gradient, m.diagonal, m.outerP = resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)
+	if k == 1 {
+		h.Loss.Grad(m.gradient, f, float64(class))
+		m.diagonal[0], m.outerP[0] = target.CurvatureAt(m.gradient, h.Loss.Smoothness()), 0
+		return
+	}
+	copy(m.diagonal, p)
+	copy(m.outerP, p)
+	copy(m.gradient, p) // of loss.Softmax, as its link has them
+	m.gradient[class]--
 }
 
 // updateStatic updates the weights of the scorer's experts for target j.
 func (m *Mixture) updateStatic(j int) {
-	m.staticLosses, m.staticAwake = m.staticLosses[:0], m.staticAwake[:0]
+	m.setStaticAwake()
+	m.staticLosses = m.staticLosses[:0]
 	for _, e := range m.static {
-		m.staticLosses, m.staticAwake = append(m.staticLosses, m.losses[e]), append(m.staticAwake, m.awake[e])
+		m.staticLosses = append(m.staticLosses, m.losses[e])
 	}
 	m.ahead.served[j].Update(m.staticLosses, m.staticAwake)
+}
+
+// setStaticAwake sets which of the scorer's experts are awake.
+func (m *Mixture) setStaticAwake() {
+	m.staticAwake = m.staticAwake[:0]
+	for _, e := range m.static {
+		m.staticAwake = append(m.staticAwake, m.awake[e])
+	}
 }
 
 // tailFreedom is the number of degrees of freedom of the t distributions by which errors of numbers
@@ -162,6 +179,8 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 	m.graded(j, m.experts, l, square, weight)
 	l, square = loss(served[j])
 	m.graded(j, m.experts+1, l, square, weight)
+	m.setStaticAwake()
+	m.learnCombinedNumber(j, y, mean, deviation, weight, loss)
 	m.updateStatic(j)
 	r.inner[j].Update(m.losses, m.awake)
 	losses := m.w[:len(outerPrior)]

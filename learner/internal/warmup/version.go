@@ -55,8 +55,12 @@ const (
 	// Fourteenth makes the choices of Tenth, for a model with engine.Options.Sparing.
 	Fourteenth Version = 14
 
+	// Fifteenth makes the choices of Tenth. A scorer predicts a combination of the experts of the
+	// mixture, and not a weighted mean of them: see mixture.New.
+	Fifteenth Version = 15
+
 	// Newest is the version of new models.
-	Newest = Fourteenth
+	Newest = Fifteenth
 )
 
 // Valid reports whether there is such a version.

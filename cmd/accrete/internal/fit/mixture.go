@@ -24,7 +24,7 @@ type memberReport struct {
 	Name   string  `json:"name"`
 	Rows   float64 `json:"rows"`          // share of the rows that it has predicted
 	Weight float64 `json:"weight"`        // in the last predictions
-	Scorer float64 `json:"scorer_weight"` // in the last predictions of a scorer
+	Scorer float64 `json:"scorer_weight"` // in the weighted mean of a scorer
 	Error  float64 `json:"error"`         // progressive
 	Loss   float64 `json:"loss"`
 	Recent float64 `json:"recent_error"`

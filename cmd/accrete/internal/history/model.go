@@ -86,7 +86,7 @@ func (m *description) String() string {
 	}
 	text += importanceText(m.Importance)
 	if m.Mixture != nil {
-		text = fmt.Sprintf("mixture      of scorers: the algorithm has the weight %.2f, the other members have the rest\n", *m.Mixture) + text
+		text = fmt.Sprintf("mixture      of scorers: the algorithm has the share %.2f, beside other members\n", *m.Mixture) + text
 	}
 	return text
 }
