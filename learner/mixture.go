@@ -60,6 +60,7 @@ type mixedPass struct {
 	servedScores []float64 // likewise, of a scorer
 	ownFeatures  []float64 // likewise, of the random features of the machines in it
 	last         []Label   // of the key of each row, before it
+	seen         lastSeen  // of the rows predicted so far
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
 	servedX      []float32 // the rows, scaled as a scorer has them before the first fit
@@ -105,6 +106,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 	}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
+	p.seen.reset()
 	p.outliers = slices.Grow(p.outliers[:0], p.rows)[:p.rows]
 	clear(p.outliers)
 	for i := range p.rows {
@@ -123,29 +125,64 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
 		p.linear = append(p.linear, m.Linear(size)...)
 		if y := p.batch.Label(i); y.Task != Auto {
-			p.outliers[i] = m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i))*p.fate(i).age)
+			bounded := target.BoundedLabel(y)
+			p.outliers[i] = m.Update(&r, p.Row(i), served, bounded, target.BoundedWeight(p.batch.Weight(i))*p.fate(i).age)
+			if !p.outliers[i] {
+				p.seen.put(p.batch.keys[i], bounded)
+			}
 		}
 	}
 }
 
 // lastOf returns the last label of the key of row i of p, or of any key if there is none. Outliers
-// do not count.
+// do not count. The labels of the rows before row i must have been seen.
 func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 	key := p.batch.keys[i]
-	for j := i - 1; j >= 0; j-- {
-		if y := p.batch.Label(j); y.Task != Auto && p.batch.keys[j] == key && !p.outliers[j] {
-			return target.BoundedLabel(y)
-		}
+	if y := p.seen.of(key); y.Task != Auto {
+		return y
 	}
 	if y := l.mixture.Last(key); y.Task != Auto {
 		return y
 	}
-	for j := i - 1; j >= 0; j-- {
-		if y := p.batch.Label(j); y.Task != Auto && !p.outliers[j] {
-			return target.BoundedLabel(y)
-		}
+	if y := p.seen.any; y.Task != Auto {
+		return y
 	}
 	return l.last
+}
+
+// lastSeen holds the last labels of the rows of a pass, so that none has to be looked for: a pass
+// can be long, as only labels end it.
+type lastSeen struct {
+	any     Label            // of any key
+	without Label            // of the empty key, which needs no map
+	keyed   map[string]Label // of the others; nil if there are none
+}
+
+// reset forgets all labels and keeps the memory.
+func (s *lastSeen) reset() {
+	s.any, s.without = Label{}, Label{}
+	clear(s.keyed)
+}
+
+// of returns the last label of a key, the zero Label if there is none.
+func (s *lastSeen) of(key string) Label {
+	if key == "" {
+		return s.without
+	}
+	return s.keyed[key]
+}
+
+// put has y be the last label of a key.
+func (s *lastSeen) put(key string, y Label) {
+	s.any = y
+	if key == "" {
+		s.without = y
+		return
+	}
+	if s.keyed == nil {
+		s.keyed = map[string]Label{}
+	}
+	s.keyed[key] = y
 }
 
 // learnMixed lets the mixture learn row i of p, which l has already counted.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // mixtures are streams for learners with a mixture. It uses the labels of earlier rows of
@@ -198,5 +199,30 @@ func TestMixtureHasIntervalsOfItsOwn(t *testing.T) {
 	}
 	if got := l.Progress().Intervals[0].Coverage; math.Abs(got-inside[0]/labelled) > 0.01 {
 		t.Errorf("the progress says %v, counted %v", got, inside[0]/labelled)
+	}
+}
+
+// Rows without labels do not end a pass, so that one can have very many rows. Their last labels take
+// the same time a row in a long pass as in short ones.
+func TestLongPassesOfAMixtureTakeLinearTime(t *testing.T) {
+	l := newLearner(t, Config{Mixture: true, BlockSize: 8, MaxFeatures: 64})
+	s := stream{dim: 2, label: sided}
+	learn(l, s.keyedRows(100), 100)
+	var b Batch
+	b.Reset(2)
+	for i := range 40_000 {
+		b.Append([]float64{float64(i % 7), 1}, Label{}, 1)
+		b.SetKey(string(rune('A' + i%26)))
+	}
+	predict := func(rows int) time.Duration {
+		begin := time.Now()
+		for at := 0; at < b.Len(); at += rows {
+			l.Predict(b.Slice(at, at+rows))
+		}
+		return time.Since(begin)
+	}
+	predict(500)
+	if short, long := predict(500), predict(b.Len()); long > 10*short {
+		t.Errorf("40,000 rows take %v in one pass, %v in passes of 500", long, short)
 	}
 }
