@@ -22,19 +22,35 @@ func Encode(r Record) (key, value []byte, err error) {
 		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
 	}
 	if c, ok := r.(*Chunk); ok {
-		return key, c.encode(), nil
+		value = c.encode()
+	} else if value, err = encodeJSON(key, r); err != nil {
+		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
 	}
+	if err := checkSize(value); err != nil {
+		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
+	}
+	return key, value, nil
+}
+
+func encodeJSON(key []byte, r Record) ([]byte, error) {
 	var buf bytes.Buffer
 	fmt.Fprintf(&buf, `{"type":%q,"version":%d,`, key, logVersion)
 	head := buf.Len()
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
-		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
+		return nil, err
 	}
-	value = buf.Bytes()
+	value := buf.Bytes()
 	copy(value[1:], value[:head]) // over the opening brace of r
-	return key, value[1 : len(value)-1], nil
+	return value[1 : len(value)-1], nil
+}
+
+func checkSize(value []byte) error {
+	if len(value) > maxRecord {
+		return fmt.Errorf("%w: record of %d bytes, the limit is %d", snapshot.ErrLimit, len(value), maxRecord)
+	}
+	return nil
 }
 
 // Parse reads the output of Encode. A Chunk shares the memory of value.
@@ -48,8 +64,8 @@ func Parse(key, value []byte) (Record, error) {
 
 // parse is Parse, but for a record of a later version it returns a *later.
 func parse(key, value []byte) (Record, error) {
-	if len(value) > maxRecord {
-		return nil, fmt.Errorf("%w: record of %d bytes, the limit is %d", snapshot.ErrLimit, len(value), maxRecord)
+	if err := checkSize(value); err != nil {
+		return nil, err
 	}
 	var r Record
 	var err error

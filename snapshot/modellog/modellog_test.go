@@ -60,6 +60,30 @@ func records(t testing.TB) []Record {
 	}
 }
 
+// What Encode returns can be read again: it returns an error for a record over the size limit.
+func TestEncodeKeepsToTheSizeLimit(t *testing.T) {
+	batch := &Batch{Owner: anyone, Seq: 1}
+	accepted := 0
+	for _, n := range []int{1, 1000, 6000, 9000} {
+		for i := len(batch.Ranges); i < n; i++ {
+			batch.Ranges = append(batch.Ranges, Range{Topic: "payments", TopicID: snapshot.TopicID{1}, Partition: int32(i), From: 1e9, To: 1e9 + 1, Records: 1, Digest: 1 << 60})
+		}
+		key, value, err := Encode(batch)
+		if err == nil {
+			accepted = n
+			_, err := Parse(key, value)
+			if err != nil {
+				t.Errorf("%d ranges: %v", n, err)
+			}
+		} else if !errors.Is(err, snapshot.ErrLimit) {
+			t.Errorf("%d ranges: %v", n, err)
+		}
+	}
+	if accepted < 1000 || accepted == 9000 {
+		t.Errorf("%d ranges are encoded", accepted)
+	}
+}
+
 func TestRecordsComeBack(t *testing.T) {
 	for _, r := range records(t) {
 		key, value, err := Encode(r)

@@ -145,7 +145,11 @@ func (j *Journal) AppendBatch(ctx context.Context, d *history.Decided, released 
 		p = pause(b.Seq, j.Owner)
 		rs = append(rs, p)
 	}
-	return b, p, j.appendLocked(ctx, rs...)
+	err := j.appendLocked(ctx, rs...)
+	if errors.Is(err, snapshot.ErrLimit) { // it has very many ranges, each with a record at least
+		err = fmt.Errorf("%w: decrease input.batch.size, so that a BATCH reads fewer partitions", err)
+	}
+	return b, p, err
 }
 
 // AppendGap appends a GAP for lost input to the model log.
