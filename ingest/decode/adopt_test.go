@@ -3,6 +3,7 @@ package decode
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -243,5 +244,60 @@ func TestFieldsOfPairsAndWindowsKeepTheirTypes(t *testing.T) {
 			t.Errorf("%+v: columns %q, were %q", c, got, was)
 		}
 		restarted(t, c, *d.Schema().First(len(was)))
+	}
+}
+
+// The fields of rejected rows do not arrive, in any format of a file.
+func TestFieldsOfRejectedRowsAreNotAdopted(t *testing.T) {
+	for name, c := range map[string]struct {
+		header string
+		row    func(rejected bool) string
+	}{
+		"json": {"", func(rejected bool) string {
+			if rejected {
+				return `{"a":1,"b":2,"z":3,"w":-1,"y":0}`
+			}
+			return `{"a":1,"b":2,"w":1,"y":0}`
+		}},
+		"csv": {"a,b,z,w,y\n", func(rejected bool) string {
+			if rejected {
+				return "1,2,3,-1,0"
+			}
+			return "1,2,,1,0"
+		}},
+		"vw": {"", func(rejected bool) string {
+			if rejected {
+				return "0 -1 | a:1 b:2 z:3"
+			}
+			return "0 1 | a:1 b:2"
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var in strings.Builder
+			in.WriteString(c.header)
+			for i := range 600 {
+				in.WriteString(c.row(i%2 == 1) + "\n")
+			}
+			cfg := Config{Format: name, Adopt: true, Unknown: "ignore", Missing: "impute"}
+			if name != "vw" {
+				cfg.Label, cfg.Weight = "y", "w"
+			}
+			schema := Schema{Columns: []string{"a", "b"}}
+			f, err := Read(strings.NewReader(in.String()), name, cfg, schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rejected := 0
+			for {
+				if _, err := f.Next(); err == io.EOF {
+					break
+				} else if err != nil {
+					rejected++
+				}
+			}
+			if got := f.Schema().Columns; rejected != 300 || !slices.Equal(got, schema.Columns) {
+				t.Errorf("%d rows rejected, columns %v", rejected, got)
+			}
+		})
 	}
 }

@@ -102,7 +102,7 @@ func (c *csvRows) learn(look []line, textLabels bool) error {
 
 func (c *csvRows) decode(l line) (Row, *Error) {
 	d := c.d
-	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
+	d.begin()
 	r := record{form: object}
 	if l.scanned {
 		d.x, r.form = append(d.x, c.values...), settled
@@ -115,7 +115,6 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 			}
 		}
 	}
-	d.noLabels()
 	for i, y := range c.ys {
 		switch {
 		case y < 0:

@@ -221,13 +221,17 @@ type record struct {
 	otherName          []byte // name of one of them
 }
 
+// begin clears what d holds of the previous record, which may have been rejected anywhere.
+func (d *Decoder) begin() {
+	d.list, d.x = d.list[:0], d.x[:0]
+	d.names, d.outer = d.names[:0], nil
+	d.fresh, d.arrivals = d.fresh[:0], d.arrivals[:0]
+	d.noLabels()
+}
+
 func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.scan = scanner{b: b, buf: d.scan.buf[:0]}
-	d.list = d.list[:0]
-	d.x = d.x[:0]
-	d.names, d.outer = d.names[:0], nil
-	d.noLabels()
-	d.fresh, d.arrivals = d.fresh[:0], d.arrivals[:0]
+	d.begin()
 	r, err := d.format.parse(d)
 	if err != nil {
 		return Row{}, err

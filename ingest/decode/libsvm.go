@@ -147,7 +147,7 @@ func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error
 // named reads a line into Decoder.list. The names are the indices, counted from 0.
 func (s *libsvmRows) named(l line) (record, *Error) {
 	d := s.d
-	d.list, d.names = d.list[:0], d.names[:0]
+	d.begin()
 	err := s.entries(l.text, func(i int, v string) *Error {
 		if len(d.list) == d.config.MaxColumns {
 			return bad("limits", "more than %d fields", d.config.MaxColumns)
@@ -172,8 +172,8 @@ func (s *libsvmRows) valueOf(label []byte) value {
 }
 
 func (s *libsvmRows) decode(l line) (Row, *Error) {
+	s.d.begin()
 	if s.d.config.Sparse {
-		s.d.noLabels()
 		if label, ok := s.d.hashPairs(l.text); ok {
 			return s.d.row(record{form: settled, label: s.valueOf(label)})
 		}

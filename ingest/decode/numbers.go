@@ -241,8 +241,7 @@ func (r *npyRows) learn([]line, bool) error { return nil }
 
 func (r *npyRows) take(l line) (record, *Error) {
 	d := r.d
-	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
-	d.noLabels()
+	d.begin()
 	return d.numbers(d.split(r.table.Columns), func(i int) float64 { return r.table.At(l.text, i) })
 }
 

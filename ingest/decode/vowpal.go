@@ -149,7 +149,8 @@ func (s *vwRows) learn(look []line, textLabels bool) error {
 	if len(union) == 0 {
 		return fmt.Errorf("the first %d lines have no features", len(look))
 	}
-	d.list, d.x, d.fresh = append(d.list[:0], union...), d.x[:0], d.fresh[:0]
+	d.begin()
+	d.list = append(d.list, union...)
 	columns, err := d.firstByName()
 	if err != nil {
 		return errors.New(err.Reason)
@@ -160,7 +161,7 @@ func (s *vwRows) learn(look []line, textLabels bool) error {
 
 func (s *vwRows) decode(l line) (Row, *Error) {
 	d := s.d
-	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
+	d.begin()
 	e, err := d.lineVW(l.text)
 	if err != nil {
 		return Row{}, err
@@ -174,7 +175,7 @@ func (s *vwRows) decode(l line) (Row, *Error) {
 
 func (s *vwRows) record(dst []byte, l line) ([]byte, *Error) {
 	d := s.d
-	d.list = d.list[:0]
+	d.begin()
 	e, err := d.lineVW(l.text)
 	if err != nil {
 		return dst, err
