@@ -59,8 +59,8 @@ func ExampleLearner_Merge() {
 }
 
 // Intervals that hold nine of ten labels.
-func ExampleLearner_Variance() {
-	l, err := learner.New(learner.Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
+func ExampleConformal() {
+	l, err := learner.New(learner.Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32, Variance: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,14 +68,16 @@ func ExampleLearner_Variance() {
 	inside, rows := 0, 0
 	for b := waves(1, 6000); b.Len() > 0; {
 		p := l.Predict(b)
-		if variance, ok := l.Variance(b.Slice(0, p.Len())); ok {
-			for i, v := range variance {
-				score := math.Abs(b.Label(i).Value-p.Row(i)[0]) / math.Sqrt(v)
-				if rows++; score <= nine.Radius {
-					inside++
-				}
-				nine.Add(score)
+		for i := range p.Len() {
+			u := p.Uncertainty(i)
+			if !u.HasVariance() {
+				continue
 			}
+			score := math.Abs(b.Label(i).Value-p.Row(i)[0]) / math.Sqrt(u.Variance(0))
+			if rows++; score <= nine.Radius {
+				inside++
+			}
+			nine.Add(score)
 		}
 		b = b.Slice(p.Len(), b.Len())
 		l.Learn(p)

@@ -164,17 +164,14 @@ func TestVarianceOfEachTarget(t *testing.T) {
 	rows := several(1400, func(x []float64, noise float64) []float64 {
 		return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise)}
 	})
-	c := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:2"}
+	c := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:2", Variance: true}
 	_, both := predicted(t, c, rows)
-	got, ok := both.Variance(rows.Slice(0, 20))
-	if !ok || len(got) != 40 {
-		t.Fatalf("%d variances, %v", len(got), ok)
-	}
+	got := both.Predict(rows.Slice(0, 20))
 	for j := range 2 {
 		_, one := predicted(t, c, targetsOf(rows, j))
-		want, _ := one.Variance(rows.Slice(0, 20))
-		for i, w := range want {
-			sameNumbers(t, fmt.Sprintf("row %d, target %d", i, j), got[2*i+j:2*i+j+1], []float64{w}, 1e-9)
+		want := one.Predict(rows.Slice(0, 20))
+		for i := range 20 {
+			sameNumbers(t, fmt.Sprintf("row %d, target %d", i, j), []float64{got.Uncertainty(i).Variance(j)}, []float64{want.Uncertainty(i).Variance(0)}, 1e-9)
 		}
 	}
 }

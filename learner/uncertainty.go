@@ -50,29 +50,6 @@ func (c Config) VarianceBytes() int {
 	return posterior.Bytes
 }
 
-// Variance returns, for each row of b and each of the label's targets, the variance of the label
-// around its prediction, in squared units of the label. It is the recent squared error of the
-// predictions, times 1 plus the leverage zᵀA⁻¹z of the row's features z in the normal equations A,
-// as in Bayesian linear regression (Bishop 2006, section 3.3.2): the leverage is large where the
-// model has learned few rows. Each call factorises the equations: it is meant for many rows at
-// once.
-//
-// It returns false unless the algorithm is ridge, for a regression, without lags, after the first
-// fit of the warm-up. With Config.Variance all algorithms have variances, with each prediction: see
-// Predictions.Uncertainty.
-func (l *Learner) Variance(b *Batch) ([]float64, bool) {
-	r, ok := l.engine.(engine.Variancer)
-	if !ok || l.head.Task != Regression || l.config.Lags > 0 {
-		return nil, false
-	}
-	in := b
-	if m := l.config.Metric; m != nil {
-		in = underMetric(new(Batch), b, m, b.Len())
-	}
-	v := r.Variance(scaledRows(nil, &l.fit.Scaler, in, b.Len()))
-	return v, v != nil
-}
-
 // Conformal learns the width of intervals that contain a given share of the labels, for
 // any distribution, which may change. Radius, in standard deviations of the prediction,
 // rises after a label outside and falls after one inside, so that on any stream the

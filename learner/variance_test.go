@@ -27,25 +27,26 @@ func uneven(n int, learn func(b *Batch)) {
 // labels, and the variance that they are made from is the mean squared error.
 func TestIntervalsHoldTheShareThatTheyShould(t *testing.T) {
 	t.Parallel()
-	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
+	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32, Variance: true})
 	var c Conformal
 	rows, inside, squared, variance := 0.0, 0.0, 0.0, 0.0
 	uneven(12_000, func(b *Batch) {
 		for b.Len() > 0 {
 			p := l.Predict(b)
-			v, ok := l.Variance(b.Slice(0, p.Len()))
-			if ok != (l.fit != nil) {
-				t.Fatalf("after %d rows Variance says %v", l.labelled, ok)
-			}
-			for i := range v {
-				off := math.Abs(p.Row(i)[0] - b.Label(i).Value)
+			for i := range p.Len() {
+				if has := p.Uncertainty(i).HasVariance(); has != (l.labelled > 0) {
+					t.Fatalf("after %d rows HasVariance says %v", l.labelled, has)
+				} else if !has {
+					continue
+				}
+				v, off := p.Uncertainty(i).Variance(0), math.Abs(p.Row(i)[0]-b.Label(i).Value)
 				if l.labelled >= 2000 {
-					rows, squared, variance = rows+1, squared+off*off, variance+v[i]
-					if off <= c.Radius*math.Sqrt(v[i]) {
+					rows, squared, variance = rows+1, squared+off*off, variance+v
+					if off <= c.Radius*math.Sqrt(v) {
 						inside++
 					}
 				}
-				c.Add(off / math.Sqrt(v[i]))
+				c.Add(off / math.Sqrt(v))
 			}
 			b = b.Slice(p.Len(), b.Len())
 			l.Learn(p)
@@ -61,18 +62,15 @@ func TestIntervalsHoldTheShareThatTheyShould(t *testing.T) {
 }
 
 func TestVarianceGrowsAwayFromTheRows(t *testing.T) {
-	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
+	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32, Variance: true})
 	var b Batch
 	b.Reset(2)
 	b.Append([]float64{0, 0}, Label{}, 1)
 	b.Append([]float64{30, 30}, Label{}, 1)
 	uneven(6000, func(b *Batch) { learn(l, b, 50) })
-	v, ok := l.Variance(&b)
-	if !ok || v[1] < 1.05*v[0] {
-		t.Errorf("%v among the rows and far from them, %v", v, ok)
-	}
-	if _, ok := newLearner(t, Config{Algorithm: "newton"}).Variance(&b); ok {
-		t.Error("newton has a variance")
+	p := l.Predict(&b)
+	if near, far := p.Uncertainty(0).Variance(0), p.Uncertainty(1).Variance(0); far < 1.05*near {
+		t.Errorf("%v among the rows, %v far from them", near, far)
 	}
 }
 

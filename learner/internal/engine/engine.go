@@ -340,13 +340,6 @@ type Merger interface {
 	Merge(o, base Engine)
 }
 
-// A Variancer is an engine that estimates the variance of labels.
-type Variancer interface {
-	// Variance returns the variance of the label around its prediction for each
-	// scaled row of x and each target, rows × targets, or nil where it has none yet.
-	Variance(x []float32) []float64
-}
-
 // averaging is the exponent η of polynomial-decay averaging: the iterate of step i has
 // a weight of about i^η (Shamir and Zhang 2013).
 const averaging = 3

@@ -114,18 +114,6 @@ func (e *Equations) solveSeveral(w, l []float64, from, to int) {
 	}
 }
 
-// Leverage returns zᵀ Gram⁻¹ z, where l is the factor of Gram that Factorise computed. It
-// overwrites z.
-func Leverage(l, z []float64) float64 {
-	n, sum := len(z), 0.0
-	for i := range n {
-		r := l[i*n : i*n+i+1]
-		z[i] = (z[i] - vec.Dot(r[:i], z[:i])) / r[i]
-		sum += float64(z[i] * z[i])
-	}
-	return sum
-}
-
 // Plus adds the rows of o, multiplied by f; a factor of -1 removes them. e and o must have the same
 // number of unknowns; e may have classes that are in no row of o.
 func (e *Equations) Plus(f float64, o Equations) {

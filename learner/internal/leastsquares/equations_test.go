@@ -97,9 +97,9 @@ func TestEquations(t *testing.T) {
 }
 
 // Dai et al., section 7.2, with the penalty as it must be: the normal equations
-// with penalty σ² have the mean of a Gaussian process of noise σ², and its
-// variance is their leverage times σ². The kernel is that of the features.
-func TestRidgeIsTheMeanAndTheVarianceOfAGaussianProcess(t *testing.T) {
+// with penalty σ² have the mean of a Gaussian process of noise σ². The kernel is that
+// of the features.
+func TestRidgeIsTheMeanOfAGaussianProcess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, dim, width, noise = 80, 3, 16, 0.1
 	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: 1.5}, Dim: dim, BlockSize: width, Seed: 1})
@@ -140,19 +140,12 @@ func TestRidgeIsTheMeanAndTheVarianceOfAGaussianProcess(t *testing.T) {
 	}
 	var c mat.Cholesky
 	c.Factorize(gram)
-	var a, b mat.VecDense
+	var a mat.VecDense
 	if err := c.SolveVecTo(&a, mat.NewVecDense(rows, y)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SolveVecTo(&b, at); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := kernel(w, z[rows]), mat.Dot(at, &a); math.Abs(got-want) > 1e-10 {
 		t.Errorf("mean %v, want %v", got, want)
-	}
-	want := kernel(z[rows], z[rows]) - mat.Dot(at, &b)
-	if got := noise * Leverage(factor, z[rows]); math.Abs(got-want) > 1e-10 {
-		t.Errorf("variance %v, want %v", got, want)
 	}
 }
 

@@ -102,14 +102,3 @@ func (r *ridge) share() {
 		}
 	}
 }
-
-// best returns the member with the largest share for target j.
-func (r *ridge) best(j int) int {
-	best := 0
-	for e := range r.members {
-		if r.members[e].share[j] > r.members[best].share[j] {
-			best = e
-		}
-	}
-	return best
-}

@@ -37,7 +37,7 @@ type ridge struct {
 	penalty       float64 // on each squared coefficient, as a multiple of a row's squared error
 	steps         int64
 	members       []member
-	noise         []float64 // recent squared error of the mixture, for each target
+	noise         []float64 // recent squared error of the mixture, for each target; only the state has it
 	intercept     []float64
 	candidateCoef []float32 // what predictions are made with: features × columns
 
