@@ -176,6 +176,15 @@ func (p *PredictedBatch) keptOf(i int) (k kept, late, ok bool) {
 	return k, true, ok
 }
 
+// graded returns the prediction that is graded for row i, with its scores and their head. ok is
+// false if nothing was predicted.
+func (p *PredictedBatch) graded(i int) (head *target.Head, scores, row []float64, ok bool) {
+	if k, late, ok := p.keptOf(i); late {
+		return &k.head, k.scores, k.row, ok
+	}
+	return &p.head, p.scores(i), p.Row(i), true
+}
+
 // Graded returns the prediction that is graded for row i. A prediction that was made earlier is row
 // 0 of Predictions without any other row; otherwise it is row i of p. The row has no values if
 // nothing was predicted.

@@ -49,12 +49,9 @@ func (p *PredictedBatch) Loss(i int) (float64, bool) {
 	if y.Task == Auto || y.Task == Novelty || p.Size == 0 {
 		return 0, false
 	}
-	head, scores, row := &p.head, p.scores(i), p.Row(i)
-	if k, late, ok := p.keptOf(i); late {
-		if !ok {
-			return 0, false
-		}
-		head, scores, row = &k.head, k.scores, k.row
+	head, scores, row, ok := p.graded(i)
+	if !ok {
+		return 0, false
 	}
 	sum, n := 0.0, p.head.Targets()
 	for j := range n {

@@ -65,9 +65,9 @@ func (b *Batch) Widen(dim int) {
 // multiple of the standard deviation, which differs between Learners: for these it is the absolute
 // error.
 func (p *PredictedBatch) SharedLoss(i int) (float64, bool) {
-	l, graded := p.Loss(i)
-	if !graded || p.head.Task != Regression || p.head.Loss == (loss.Square{}) {
-		return l, graded
+	l, ok := p.Loss(i)
+	if !ok || p.head.Task != Regression || p.head.Loss == (loss.Square{}) {
+		return l, ok
 	}
 	robust := false
 	switch p.head.Loss.(type) {
@@ -75,12 +75,13 @@ func (p *PredictedBatch) SharedLoss(i int) (float64, bool) {
 		robust = true
 	}
 	y, sum := p.batch.Label(i), 0.0
-	for j, s := range p.head.Scales {
+	head, scores, row, _ := p.graded(i)
+	for j, s := range head.Scales {
 		if robust {
-			sum += math.Abs(target.Bounded(y.At(j)) - p.head.Quantiles.Point(p.Row(i), j))
+			sum += math.Abs(target.Bounded(y.At(j)) - head.Quantiles.Point(row, j))
 		} else {
-			sum += float64(p.head.GradedLoss(p.scores(i), p.Row(i), y, j) * s.Deviation)
+			sum += float64(head.GradedLoss(scores, row, y, j) * s.Deviation)
 		}
 	}
-	return target.Finite(sum / float64(len(p.head.Scales))), true
+	return target.Finite(sum / float64(len(head.Scales))), true
 }

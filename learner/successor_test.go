@@ -44,3 +44,32 @@ func TestSharedLossIsThatOfLabelAndPrediction(t *testing.T) {
 		}
 	}
 }
+
+// The shared loss of a row whose label came late is that of the prediction that was made when the
+// row came, as its Loss is.
+func TestSharedLossIsThatOfTheKeptPrediction(t *testing.T) {
+	for _, name := range []string{"square", "huber:1", "quantile:0.1,0.5,0.9"} {
+		s := stream{config: Config{Loss: name, Task: Regression, BlockSize: 8, MaxFeatures: 32}, dim: 2, label: numeric}
+		l, rows := newLearner(t, s.config), s.rows(400)
+		learn(l, rows.Slice(0, 100), 50)
+		one := rows.Slice(100, 101)
+		if one.Label(0).Task == Auto {
+			t.Fatal("row 100 has no label")
+		}
+		pass := l.Predict(one)
+		want, ok := pass.SharedLoss(0)
+		kept := l.Keep(pass, 0)
+		l.Learn(l.Predict(predictOnly(rows, 100)))
+		learn(l, rows.Slice(101, 400), 50)
+		pass = l.Predict(rows.Slice(100, 101))
+		now, _ := pass.SharedLoss(0)
+		pass.batch.SetKept(0, kept)
+		if got, late := pass.SharedLoss(0); got != want || !ok || !late || now == want {
+			t.Errorf("%s: %v, %v; when the row came %v, %v; of the model as it is now %v", name, got, late, want, ok, now)
+		}
+		pass.batch.SetKept(0, []float64{0})
+		if got, ok := pass.SharedLoss(0); ok {
+			t.Errorf("%s: %v without a prediction", name, got)
+		}
+	}
+}
