@@ -52,7 +52,7 @@ func (b *Batch) Fill(column int, of *Batch, from int) {
 // Widen sets the number of values of an example of b to dim. The values that this adds to its
 // present examples are missing values.
 func (b *Batch) Widen(dim int) {
-	x := make([]float64, 0, cap(b.x)/b.dim*dim)
+	x := make([]float64, 0, max(b.Len(), cap(b.x)/max(1, b.dim))*dim)
 	for i := range b.Len() {
 		x = append(append(x, b.X(i)...), slices.Repeat([]float64{math.NaN()}, dim-b.dim)...)
 	}

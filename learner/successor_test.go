@@ -73,3 +73,24 @@ func TestSharedLossIsThatOfTheKeptPrediction(t *testing.T) {
 		}
 	}
 }
+
+func TestWidenedRowsMissTheNewColumns(t *testing.T) {
+	for _, dim := range []int{0, 1, 2} {
+		var b Batch
+		b.Reset(dim)
+		b.Append([]float64{7, 8}[:dim], Label{}, 1)
+		b.Append([]float64{9, 10}[:dim], Label{}, 1)
+		b.Widen(3)
+		b.Append([]float64{1, 2, 3}, Label{}, 1)
+		if b.Dim() != 3 || b.Len() != 3 || b.X(2)[2] != 3 {
+			t.Fatalf("from %d columns: %v", dim, b.x)
+		}
+		for i, x := range [][]float64{b.X(0), b.X(1)} {
+			for j, v := range x {
+				if want := float64(7 + 2*i + j); j < dim && v != want || j >= dim && v == v {
+					t.Errorf("from %d columns: row %d is %v", dim, i, x)
+				}
+			}
+		}
+	}
+}
