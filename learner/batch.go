@@ -88,14 +88,24 @@ func (b *Batch) Grow(examples int) {
 
 // Append adds a copy of x and of y. It panics if x is not of the batch's dimension:
 // checking what comes off the wire is the decoder's work.
+//
+// A value of x is NaN if it is missing. Other values, and the targets of y, have a magnitude of at
+// most 1e30, which decoders require: infinities become ±1e30, and larger numbers can make a State
+// that cannot be restored. A label with a target that is NaN is no label. A weight is limited to the
+// range from 0 to 1e9, and NaN is 0.
 func (b *Batch) Append(x []float64, y Label, weight float64) {
 	if len(x) != b.dim {
 		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
-	unifyNaN(b.x[len(b.x)-len(x):])
+	bound(b.x[len(b.x)-len(x):])
+	if y.Task == Regression && hasNaN(&y) {
+		y = Label{}
+	}
+	y.Value = finite(y.Value)
 	if n := len(b.more); y.More != nil {
 		b.more = append(b.more, y.More...)
+		bound(b.more[n:])
 		y.More = b.more[n:len(b.more):len(b.more)]
 	}
 	b.labels = append(b.labels, y)
@@ -106,13 +116,32 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	}
 }
 
-// unifyNaN leaves one representation of NaN in x, as the state is hashed.
-func unifyNaN(x []float64) {
+// bound leaves one representation of NaN in x, as the state is hashed, and no infinity, as it has
+// finite numbers.
+func bound(x []float64) {
 	for i, v := range x {
 		if v != v {
 			x[i] = math.NaN()
+		} else {
+			x[i] = finite(v)
 		}
 	}
+}
+
+// mostMagnitude is that of the values and targets of an example, as decoders require it by default.
+const mostMagnitude = 1e30
+
+// finite returns v, and for an infinity the number of the largest magnitude with its sign.
+func finite(v float64) float64 {
+	if math.IsInf(v, 0) {
+		return math.Copysign(mostMagnitude, v)
+	}
+	return v
+}
+
+// hasNaN reports whether a target of y is NaN.
+func hasNaN(y *Label) bool {
+	return math.IsNaN(y.Value) || slices.ContainsFunc(y.More, math.IsNaN)
 }
 
 // derive resets b to rows of dim values without labels, lets set fill in each row, and returns b.
@@ -122,7 +151,7 @@ func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
 	for i := range rows {
 		set(b.x[i*dim:(i+1)*dim], i)
 	}
-	unifyNaN(b.x)
+	bound(b.x)
 	return b
 }
 

@@ -98,7 +98,7 @@ func observe(w *windows.Windows, b *Batch) {
 	for i, fresh := range b.fresh {
 		if fresh {
 			w.Observe(b.X(i))
-			unifyNaN(b.X(i))
+			bound(b.X(i))
 			b.fresh[i] = false
 		}
 	}
@@ -121,7 +121,7 @@ func (m *Model) look(b *Batch) {
 	for i, fresh := range b.fresh {
 		if fresh {
 			m.windows.Look(b.X(i))
-			unifyNaN(b.X(i))
+			bound(b.X(i))
 		}
 	}
 }
