@@ -64,7 +64,7 @@ type Batch struct {
 	fresh   []bool       // examples that Observe has not seen; empty without windows
 	times   []float64    // of the first examples, see SetTime; nil if there are none
 	classes []string     // names, see SetClasses
-	kept    [][]float64  // predictions that were made earlier, see Learner.Keep; nil if there are none
+	kept    [][]float64  // predictions of the first examples that were made earlier, see Learner.Keep; nil if there are none
 	sparse  *sparse.Rows // sparse parts of the first examples; nil if there are none
 }
 
@@ -162,10 +162,10 @@ func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 // SetTime sets the event time of the last example, in seconds since 1970. NaN means that it has
 // none, which is the default. See Config.HalfLife.
 func (b *Batch) SetTime(seconds float64) {
-	for len(b.times) < len(b.labels)-1 {
+	for len(b.times) < len(b.labels) {
 		b.times = append(b.times, math.NaN())
 	}
-	b.times = append(b.times, seconds)
+	b.times[len(b.labels)-1] = seconds
 }
 
 // time returns the event time of example i.
@@ -188,10 +188,14 @@ func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 type Sparse = sparse.Row
 
 // SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse. It
-// panics unless the values of x are as its method Append leaves them.
+// panics unless the values of x are as its method Append leaves them, and if the example has a
+// sparse part already.
 func (b *Batch) SetSparse(x Sparse) {
 	if x.Len() == 0 {
 		return
+	}
+	if b.sparse != nil && b.sparse.Len() >= len(b.labels) {
+		panic("learner: the example has a sparse part already")
 	}
 	if !x.Valid() {
 		panic("learner: a sparse value is 0 or not finite: add columns with Append")
@@ -248,12 +252,15 @@ func (b *Batch) Slice(from, to int) *Batch {
 		weights: b.weights[from:to:to],
 		keys:    b.keys[from:to:to],
 		types:   b.types,
-		times:   b.times[min(from, len(b.times)):min(to, len(b.times))],
+		times:   b.times[min(from, len(b.times)):min(to, len(b.times)):min(to, len(b.times))],
 		classes: b.classes,
 		windows: b.windows,
 	}
 	if b.windows != nil {
 		s.fresh = b.fresh[from:to:to]
+	}
+	if b.kept != nil {
+		s.kept = b.kept[min(from, len(b.kept)):min(to, len(b.kept)):min(to, len(b.kept))]
 	}
 	if b.sparse != nil {
 		part := b.sparse.Slice(min(from, b.sparse.Len()), min(to, b.sparse.Len()))
@@ -265,14 +272,14 @@ func (b *Batch) Slice(from, to int) *Batch {
 // SetKept gives example i what Keep returned for its earlier prediction. Call it between Predict
 // and Learn, or before Predict.
 func (b *Batch) SetKept(i int, values []float64) {
-	if b.kept == nil {
-		b.kept = make([][]float64, len(b.labels))
+	for len(b.kept) < len(b.labels) {
+		b.kept = append(b.kept, nil)
 	}
 	b.kept[i] = values
 }
 
 func (b *Batch) keptOf(i int) []float64 {
-	if b.kept == nil {
+	if i >= len(b.kept) {
 		return nil
 	}
 	return b.kept[i]

@@ -56,3 +56,71 @@ func TestNoNumberMakesAStateThatCannotBeRestored(t *testing.T) {
 		}
 	}
 }
+
+// What is set for an example belongs to it, whatever is set for others.
+func TestExamplesKeepWhatIsSetForThem(t *testing.T) {
+	var b Batch
+	b.Reset(1)
+	for i := range 3 {
+		b.Append([]float64{float64(i)}, Label{}, 1)
+		if i > 0 {
+			b.SetTime(-1)
+			b.SetTime(float64(100 * i))
+		}
+	}
+	if b.time(0) == b.time(0) || b.time(1) != 100 || b.time(2) != 200 || len(b.times) != 3 {
+		t.Errorf("times %v", b.times)
+	}
+	b.SetKept(1, []float64{7})
+	b.Append([]float64{3}, Label{}, 1)
+	if b.keptOf(0) != nil || b.keptOf(1)[0] != 7 || b.keptOf(3) != nil {
+		t.Errorf("kept %v", b.kept)
+	}
+	b.SetKept(3, []float64{9})
+
+	part := b.Slice(1, 2)
+	if k := part.keptOf(0); k == nil || k[0] != 7 {
+		t.Errorf("the slice has kept %v", k)
+	}
+	part.Append([]float64{5}, Label{}, 1)
+	part.SetTime(500)
+	part.SetKept(1, []float64{8})
+	if part.time(1) != 500 || part.keptOf(1)[0] != 8 || b.time(2) != 200 || b.keptOf(2) != nil || b.keptOf(3)[0] != 9 {
+		t.Errorf("after a slice has been extended it has times %v and kept %v, the batch %v and %v", part.times, part.kept, b.times, b.kept)
+	}
+}
+
+// Sparse parts that are set for a slice are not those of the batch.
+func TestSlicesHaveSparsePartsOfTheirOwn(t *testing.T) {
+	var b Batch
+	b.Reset(0)
+	row := func(column uint32) (x Sparse) {
+		x.Append(column, 1)
+		return x
+	}
+	for i := range 3 {
+		b.Append(nil, Label{}, 1)
+		b.SetSparse(row(uint32(i)))
+	}
+	part := b.Slice(0, 2)
+	part.Append(nil, Label{}, 1)
+	part.SetSparse(row(9))
+	if got := part.Sparse(2); got.Len() != 1 || got.Columns[0] != 9 || b.Sparse(2).Columns[0] != 2 {
+		t.Errorf("%v of the slice, %v of the batch", got, b.Sparse(2))
+	}
+}
+
+func TestASparsePartIsSetOnce(t *testing.T) {
+	var b Batch
+	var x Sparse
+	x.Append(3, 1)
+	b.Reset(0)
+	b.Append(nil, Label{}, 1)
+	b.SetSparse(x)
+	defer func() {
+		if recover() == nil {
+			t.Error("a second sparse part of an example is accepted")
+		}
+	}()
+	b.SetSparse(x)
+}

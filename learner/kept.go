@@ -238,7 +238,7 @@ func (p *PredictedBatch) firstSeen() []float64 {
 	}
 	var x []float64
 	for i := range p.rows {
-		if b.kept[i] == nil {
+		if b.keptOf(i) == nil {
 			x = append(x, b.X(i)...)
 		}
 	}

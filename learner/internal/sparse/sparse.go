@@ -84,13 +84,14 @@ func (r *Rows) Append(x Row) {
 	r.bounds = append(r.bounds, len(r.all.Columns))
 }
 
-// Slice returns the rows from index from up to, but not including, to. They share memory with r. No
-// rows may be appended to them.
+// Slice returns the rows from index from up to, but not including, to. They share memory with r.
 func (r *Rows) Slice(from, to int) Rows {
 	if from >= to {
 		return Rows{}
 	}
-	return Rows{r.all, r.bounds[from : to+1 : to+1]}
+	end := r.bounds[to]
+	all := Row{r.all.Columns[:end:end], r.all.Values[:end:end]} // so that appended rows do not overwrite those of r
+	return Rows{all, r.bounds[from : to+1 : to+1]}
 }
 
 // Clear empties r and keeps its memory.
