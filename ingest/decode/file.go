@@ -145,6 +145,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
+		if err == nil { // there is more
+			return fmt.Errorf("%s: the first %d bytes are blank: remove the blank lines at the beginning", f.name, len(head))
+		}
 		return fmt.Errorf("%s is empty", f.name)
 	}
 	if err := source.Foreign(head); err != nil {

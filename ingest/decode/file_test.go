@@ -149,6 +149,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `there is no column "id", which is configured as the key; the columns are amount, y`},
 		{Config{}, "a.csv", "", `is empty`},
 		{Config{}, "a.csv", " \n\n", `is empty`},
+		{Config{}, "a.csv", strings.Repeat("\n", 32<<10) + "a,y\n1,2\n", `the first 32768 bytes are blank`},
 		{Config{}, "a.csv", "y\n1\n", `no input columns`},
 		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
 		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
