@@ -41,7 +41,6 @@ const (
 	opFixedDecimal
 	opTime
 	opTimeOfDay
-	opBytes // skipped, because it is not an input
 	opFixed
 	opRecord
 	opArray

@@ -47,7 +47,7 @@ func (p *Plan) scalar(n *node) error {
 			return err
 		}
 		p.number(n, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-	case opText, opBytes:
+	case opText:
 		b, err := p.bytes()
 		if err != nil {
 			return err
