@@ -164,3 +164,13 @@ func TestAnUnknownFormatIsRefusedWithTheKnownOnes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of several invalid options the same one is named each time.
+func TestTheFirstInvalidIndexIsNamed(t *testing.T) {
+	for range 20 {
+		_, err := New(Config{Format: "float32", Label: "y", Weight: "w", Key: "k"}, Schema{})
+		if err == nil || !strings.HasPrefix(err.Error(), `input.label is "y"`) {
+			t.Fatal(err)
+		}
+	}
+}

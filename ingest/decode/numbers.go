@@ -30,10 +30,15 @@ var float32Format = format{
 
 // indicesOnly checks that the fields with a role are indices.
 func indicesOnly(c Config) error {
-	for option, names := range map[string][]string{"input.label": append([]string{c.Label}, c.Labels...), "input.weight": {c.Weight}, "input.key": {c.Key}} {
-		for _, name := range names {
+	for _, o := range []struct {
+		option string
+		names  []string
+	}{
+		{"input.label", append([]string{c.Label}, c.Labels...)}, {"input.weight", []string{c.Weight}}, {"input.key", []string{c.Key}},
+	} {
+		for _, name := range o.names {
 			if _, ok := schema.Index(name); !ok && name != "" {
-				return fmt.Errorf("%s is %q: with the format %s want the index of a number, such as 0 for the first", option, name, c.Format)
+				return fmt.Errorf("%s is %q: with the format %s want the index of a number, such as 0 for the first", o.option, name, c.Format)
 			}
 		}
 	}
