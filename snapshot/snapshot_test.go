@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -444,4 +445,17 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of several missing sections the same one is named each time.
+func TestTheFirstMissingSectionIsNamed(t *testing.T) {
+	f, err := open(encode(t, sample()), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := f.read(nil); err == nil || !strings.Contains(err.Error(), sectionName(configSection)) {
+			t.Fatal(err)
+		}
+	}
 }
