@@ -59,7 +59,8 @@ func (m *Mixture) Labelled(e int) bool {
 }
 
 // Linear returns the values, of that size, of the linear model with the greatest weight
-// for the row of the last Predict, or those of the engine while there is none.
+// for the row of the last Predict, those of the engine while there is none, and zeros while there
+// is only one class.
 func (m *Mixture) Linear(size int) []float64 {
 	if len(m.p) != m.experts*size {
 		return make([]float64, size) // the only class is certain
