@@ -3,10 +3,10 @@ package learner
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // mixtures are streams for learners with a mixture. It uses the labels of earlier rows of
@@ -202,27 +202,42 @@ func TestMixtureHasIntervalsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Rows without labels do not end a pass, so that one can have very many rows. Their last labels take
-// the same time a row in a long pass as in short ones.
-func TestLongPassesOfAMixtureTakeLinearTime(t *testing.T) {
+// The last label of a row's key, as members see it, is what a search back through the rows finds,
+// within a pass of many rows and from one pass to the next.
+func TestLastLabelsAreThoseOfASearch(t *testing.T) {
 	l := newLearner(t, Config{Mixture: true, BlockSize: 8, MaxFeatures: 64})
 	s := stream{dim: 2, label: sided}
 	learn(l, s.keyedRows(100), 100)
 	var b Batch
 	b.Reset(2)
-	for i := range 40_000 {
-		b.Append([]float64{float64(i % 7), 1}, Label{}, 1)
-		b.SetKey(string(rune('A' + i%26)))
-	}
-	predict := func(rows int) time.Duration {
-		begin := time.Now()
-		for at := 0; at < b.Len(); at += rows {
-			l.Predict(b.Slice(at, at+rows))
+	r := rand.New(rand.NewPCG(73, 74))
+	for i := range 400 {
+		y := Label{}
+		if r.IntN(9) == 0 {
+			y = class(i%2 == 0)
 		}
-		return time.Since(begin)
+		b.Append([]float64{float64(i % 7), 1}, y, 1)
+		b.SetKey([]string{"", "", "a", "b", "c", "d"}[r.IntN(6)])
 	}
-	predict(500)
-	if short, long := predict(500), predict(b.Len()); long > 10*short {
-		t.Errorf("40,000 rows take %v in one pass, %v in passes of 500", long, short)
+	for at := 0; at < b.Len(); {
+		p := l.Predict(b.Slice(at, b.Len()))
+		for i, got := range p.last {
+			want, any := l.mixture.Last(p.batch.keys[i]), l.last
+			for j := range i {
+				if y := p.batch.Label(j); y.Task != Auto {
+					if any = y; p.batch.keys[j] == p.batch.keys[i] {
+						want = y
+					}
+				}
+			}
+			if want.Task == Auto {
+				want = any
+			}
+			if got.Task != want.Task || got.Class != want.Class {
+				t.Fatalf("row %d: the last label is %v, want %v", at+i, got, want)
+			}
+		}
+		at += p.Len()
+		l.Learn(p)
 	}
 }
