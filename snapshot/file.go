@@ -1,17 +1,16 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
+
+	"github.com/accrete-ml/accrete/internal/outfile"
 )
 
 // WriteFile writes b to the named file. After a crash at any point, the file is
-// either unchanged or complete. Only its owner can read it.
+// either unchanged or complete. Only its owner can read it. A symbolic link stays one, and a device
+// or a named pipe is written directly.
 func WriteFile(name string, b []byte) error {
 	return WriteStream(name, func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -21,37 +20,7 @@ func WriteFile(name string, b []byte) error {
 
 // WriteStream is like WriteFile, for a file whose contents write produces. If write returns an
 // error, no file is written.
-func WriteStream(name string, write func(io.Writer) error) error {
-	dir := filepath.Dir(name)
-	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return &fs.PathError{Op: "create", Path: name, Err: e.Err} // the temporary file means nothing to a user
-	}
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once renamed
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes the names in a directory durable, on systems that can sync a
-// directory.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func WriteStream(name string, write func(io.Writer) error) error { return outfile.Write(name, write) }
 
 // ReadFile reads the named file if it has at most limit bytes (0 means
 // DefaultLimit).
