@@ -54,6 +54,11 @@ accrete learn -c accrete.yaml --from history.csv.gz --from-offsets 2026-03-01T00
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
 
+// Files returns the files that are read and written.
+func (l *learnCommand) Files() env.Files {
+	return env.Files{Inputs: append(l.ConfigFlags.Inputs(), env.Named{Name: "--from", Path: l.From}), Outputs: l.ProfileFlags.Outputs()}
+}
+
 // mapped is the part of the executable that a learner may have in memory, in bytes. Watch.Limit
 // gets a limit for the process, from which it is subtracted because Go's memory limit does not
 // count it. Code and constants are 46 MB (readelf -l); learners were seen to have 35 to 41 MB of

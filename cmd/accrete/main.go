@@ -78,7 +78,8 @@ type commands struct {
 }
 
 // command is implemented by every command. Its exported fields are its flags
-// and arguments, tagged for kong.
+// and arguments, tagged for kong. One that writes files has a method Files as well, by which
+// dispatch checks that it overwrites none that it reads.
 type command interface {
 	// Run executes the command. It returns soon after ctx is done, with nil if
 	// it was meant to run until then. Package exit maps its errors to exit
@@ -149,6 +150,11 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 	}
 	e.StartLog(line.LogLevel, line.LogFormat)
 	c := selected(parsed.Selected())
+	if named, ok := c.(interface{ Files() env.Files }); ok {
+		if err := named.Files().Check(e); err != nil {
+			return err
+		}
+	}
 	if p, ok := c.(interface{ Profiled(func() error) error }); ok {
 		return p.Profiled(func() error { return c.Run(ctx, e) })
 	}

@@ -179,6 +179,18 @@ func contenders(of learner.Config) (names []string) {
 	return append(names, "all/adagrad", "dsg/rate") // algorithms with another direction than their default
 }
 
+// Files returns the files that are read and written, except for the pictures of --plots, whose names
+// end like those of no data set.
+func (c *Command) Files() env.Files {
+	f := env.Files{Outputs: c.ProfileFlags.Outputs()}
+	if paths, err := filepath.Glob(filepath.Join(c.Dir, "*")); err == nil && c.Dir != "" {
+		for _, path := range paths {
+			f.Inputs = append(f.Inputs, env.Named{Name: "a file of the folder", Path: path})
+		}
+	}
+	return f
+}
+
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	switch {
 	case c.Orders < 1 || c.Orders > 100:

@@ -22,6 +22,11 @@ type ConfigFlags struct {
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
 }
 
+// Inputs returns the files that are read.
+func (f ConfigFlags) Inputs() []Named {
+	return []Named{{"--config", f.Config}, {"--kafka-config", f.Kafka}}
+}
+
 // Load loads the effective configuration and logs its warnings.
 func (f ConfigFlags) Load(e *Env) (*config.Config, error) {
 	c, err := config.Load(f.Sources(e))

@@ -16,6 +16,11 @@ type ProfileFlags struct {
 	Trace      string `placeholder:"FILE" help:"Write an execution trace, for go tool trace. It grows by about a megabyte a second."`
 }
 
+// Outputs returns the files that are written.
+func (f ProfileFlags) Outputs() []Named {
+	return []Named{{"--cpuprofile", f.CPUProfile}, {"--trace", f.Trace}}
+}
+
 // Profiled calls run, and records the profiles that the flags ask for.
 func (f ProfileFlags) Profiled(run func() error) (err error) {
 	profiles := []struct {

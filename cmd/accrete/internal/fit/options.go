@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/alecthomas/kong"
 
@@ -95,19 +94,20 @@ func (f *Command) Validate(k *kong.Context) error {
 	return f.ClassFlags.Validate()
 }
 
+// Files returns the files that are read and written.
+func (f *Command) Files() env.Files {
+	return env.Files{
+		Inputs:  []env.Named{{Name: "the training file", Path: f.Train}, {Name: "--test", Path: f.Test}, {Name: "--metric", Path: f.Metric}},
+		Outputs: append([]env.Named{{Name: "--save", Path: f.Save}, {Name: "--predictions", Path: f.Predictions}, {Name: "--plot", Path: f.Plot}}, f.ProfileFlags.Outputs()...),
+	}
+}
+
 // foresee reports errors that would otherwise occur only after the whole file
 // has been learned.
 func (f *Command) foresee() error {
 	if f.Test != "" {
 		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {
 			return files.NotFound(f.Test)
-		}
-	}
-	for flag, file := range map[string]string{"--save": f.Save, "--predictions": f.Predictions} {
-		if file != "" {
-			if _, err := os.Stat(filepath.Dir(file)); err != nil {
-				return exit.Usage("%s: %w", flag, err)
-			}
 		}
 	}
 	if f.Predictions != "" && f.Shuffle != nil {

@@ -70,6 +70,16 @@ func (r CopyReport) String() string {
 	return s + fmt.Sprintf("; SHA-256 of the records %v", r.SHA256)
 }
 
+// Files returns the files that are read and written. A folder of --mlflow must not exist, which
+// writing it checks.
+func (x *Export) Files() env.Files {
+	f := env.Files{Inputs: append(x.ConfigFlags.Inputs(), env.Named{Name: "--model", Path: x.Model})}
+	if !x.MLflow {
+		f.Outputs = []env.Named{{Name: "the file to write", Path: x.File}}
+	}
+	return f
+}
+
 func (x *Export) Run(ctx context.Context, e *env.Env) error {
 	if x.Snapshot || x.MLflow || x.ONNX {
 		return x.model(ctx, e)

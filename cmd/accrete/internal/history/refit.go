@@ -37,6 +37,11 @@ accrete refit -c accrete.yaml
 accrete refit -c accrete.yaml --window 8000 --dry-run --json`
 }
 
+// Files returns the files that are read and written.
+func (r *Refit) Files() env.Files {
+	return env.Files{Inputs: r.ConfigFlags.Inputs(), Outputs: []env.Named{{Name: "--save", Path: r.Save}}}
+}
+
 func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	c, err := r.Load(e)
 	if err != nil {

@@ -53,6 +53,14 @@ accrete metric payments.csv --key tenant --test later.csv --save metric.json
 accrete metric -c accrete.yaml --key tenant --window 20000 --save metric.json`
 }
 
+// Files returns the files that are read and written.
+func (m *Command) Files() env.Files {
+	return env.Files{
+		Inputs:  append(m.ConfigFlags.Inputs(), env.Named{Name: "the training file", Path: m.Train}, env.Named{Name: "--test", Path: m.Test}),
+		Outputs: []env.Named{{Name: "--save", Path: m.Save}},
+	}
+}
+
 func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	if m.Train == "" && (m.Config == "" || m.Window < 2) {
 		return exit.Usage("want a file, or -c FILE and a --window of 2 records or more, to learn from")
