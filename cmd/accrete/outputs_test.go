@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,5 +99,33 @@ func TestAnOutputDoesNotReplaceStandardInput(t *testing.T) {
 	var stderr strings.Builder
 	if code := run(t.Context(), []string{"fit", "-", "--save", rows}, nil, in, &stderr, &stderr); code != exit.Misused {
 		t.Errorf("exit %d, want %d: %s", code, exit.Misused, stderr.String())
+	}
+}
+
+// A file that cannot be written at the end of a run does not take the report with it.
+func TestAFailedSaveLeavesTheReport(t *testing.T) {
+	for _, test := range []struct{ command, text string }{
+		{"fit", "x,y\n1,2.5\n2,3.5\n"},
+		{"metric", "x,z,y\n1,2,a\n2,1,a\n1,1,a\n2,2,a\n5,5,b\n6,5,b\n5,6,b\n6,6,b\n"},
+	} {
+		folder := filepath.Join(t.TempDir(), "out")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		r, w := io.Pipe() // the folder vanishes after the check, before the rows end
+		go func() {
+			io.WriteString(w, test.text)
+			os.Remove(folder)
+			w.Close()
+		}()
+		saved := filepath.Join(folder, "saved")
+		var stdout, stderr strings.Builder
+		code := run(t.Context(), []string{test.command, "-", "--json", "--save", saved}, nil, r, &stdout, &stderr)
+		if code != exit.Failed || !strings.HasPrefix(stdout.String(), "{") {
+			t.Errorf("%s: exit %d, want %d; printed %q", test.command, code, exit.Failed, stdout.String())
+		}
+		if !strings.Contains(stderr.String(), "--save: create "+saved+": ") {
+			t.Errorf("%s: the error is %q", test.command, stderr.String())
+		}
 	}
 }

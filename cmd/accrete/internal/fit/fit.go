@@ -3,6 +3,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -156,37 +157,40 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	final := run.Progress() // of the model that is saved
 	r.Features, r.Kernel, r.Cap = final.Features, final.Kernel, final.Cap
 	r.Columns = r.columns.Report(schema, run.Columns())
-	if err := f.write(p.Task, curve, s); err != nil {
-		return err
-	}
+	unwritten := f.write(p.Task, curve, s) // the report does not depend on it
 	c.Task = taken
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
-		return err
+		return errors.Join(err, unwritten)
 	}
 	r.Skipped, r.Reasons = r.skipped.Total(), r.skipped.Reasons()
 	text := f.text(r, taken, why)
 	if f.Print {
 		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")
 	}
-	return e.Print(f.JSON, text, r)
+	return errors.Join(e.Print(f.JSON, text, r), unwritten)
 }
 
-// write writes the files that --plot and --save name.
+// write writes the files that --plot and --save name. An error of one does not keep the other from
+// being written.
 func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
+	var unplotted error
 	if f.Plot != "" {
 		if err := curves.Draw(f.Plot, filepath.Base(f.Train), curves.ErrorName(task)+" of the last 1,000 examples", curve.Curves); err != nil {
-			return err
+			unplotted = fmt.Errorf("--plot: %w", err)
 		}
 	}
 	if f.Save == "" {
-		return nil
+		return unplotted
 	}
 	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
 	file, err := snapshot.Append(nil, s)
-	if err != nil {
-		return err
+	if err == nil {
+		err = snapshot.WriteFile(f.Save, file)
 	}
-	return snapshot.WriteFile(f.Save, file)
+	if err != nil {
+		err = fmt.Errorf("--save: %w", err)
+	}
+	return errors.Join(unplotted, err)
 }
 
 // warnOfCosts names the classes in --costs and --balance that no row has.

@@ -4,6 +4,7 @@ package metric
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -103,19 +104,11 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	if m.Key != "" {
 		r.Own = config.Own
 	}
-	if m.Save != "" {
-		text, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
-		if err := snapshot.WriteFile(m.Save, append(text, '\n')); err != nil {
-			return err
-		}
-	}
+	unwritten := m.write(f) // the report does not depend on it
 	if m.Test != "" {
 		test, _, err := m.read(ctx, e, m.Test, c, *schema, math.MaxInt)
 		if err != nil {
-			return err
+			return errors.Join(err, unwritten)
 		}
 		single := metrics
 		if m.Key != "" {
@@ -123,13 +116,28 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 				return err
 			}
 		}
-		errors := metriclearn.Compare(tasks, scaled(f, test, train.keys), dim, single, metrics)
-		r.Test = &errors
-		if errors.Rows == 0 {
-			return exit.Refuse(fmt.Errorf("%s has no rows of the keys that were learned from", m.Test))
+		wrong := metriclearn.Compare(tasks, scaled(f, test, train.keys), dim, single, metrics)
+		r.Test = &wrong
+		if wrong.Rows == 0 {
+			return errors.Join(exit.Refuse(fmt.Errorf("%s has no rows of the keys that were learned from", m.Test)), unwritten)
 		}
 	}
-	return e.Print(m.JSON, r.String(), r)
+	return errors.Join(e.Print(m.JSON, r.String(), r), unwritten)
+}
+
+// write writes the file that --save names.
+func (m *Command) write(f metric.File) error {
+	if m.Save == "" {
+		return nil
+	}
+	text, err := json.Marshal(f)
+	if err == nil {
+		err = snapshot.WriteFile(m.Save, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	return nil
 }
 
 // learnMetrics learns the metrics of tasks, and chooses the penalties of c that
