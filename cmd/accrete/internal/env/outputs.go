@@ -42,7 +42,7 @@ func (f Files) Check(e *Env) error {
 			return exit.Usage("%s -: it writes a file, and standard output has the report: name a file", out.Name)
 		}
 		if info, err := os.Stat(filepath.Dir(out.Path)); err != nil {
-			return exit.Usage("%s %s: %w", out.Name, out.Path, err)
+			return exit.Usage("%s: %w", out.Name, err)
 		} else if !info.IsDir() {
 			return exit.Usage("%s %s: %s is not a directory", out.Name, out.Path, filepath.Dir(out.Path))
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/parquet"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/outfile"
 	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -28,6 +29,8 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 		file, err = kinds[kind].lines(path, c, s)
 	case path == "-":
 		file, err = decode.Read(interruptible(ctx, e.Stdin), "standard input", c, s)
+	case isPipe(path):
+		file, err = openPipe(ctx, path, c, s)
 	default:
 		file, err = decode.Open(path, c, s)
 	}
@@ -90,6 +93,48 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	}()
 	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
 	return out
+}
+
+// isPipe reports whether path is a named pipe.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
+
+// openPipe opens a named pipe. Opening waits for a writer, and reading for its rows, until ctx is
+// done.
+func openPipe(ctx context.Context, path string, c decode.Config, s decode.Schema) (*decode.File, error) {
+	in, err := await(ctx, func() (*os.File, error) { return os.Open(path) })
+	if err != nil {
+		return nil, err
+	}
+	return decode.Read(interruptible(ctx, in), path, c, s)
+}
+
+// Create begins a file. With a named pipe, it waits for a reader until ctx is done.
+func Create(ctx context.Context, path string) (*outfile.File, error) {
+	if !isPipe(path) {
+		return outfile.Create(path)
+	}
+	return await(ctx, func() (*outfile.File, error) { return outfile.Create(path) })
+}
+
+// await returns the results of open, or the error of ctx once that is done. Then open may go on
+// waiting, as nothing ends the system call that opens a pipe.
+func await[T any](ctx context.Context, open func() (T, error)) (file T, err error) {
+	done := make(chan struct{})
+	var opened T
+	var failed error
+	go func() {
+		defer close(done)
+		opened, failed = open()
+	}()
+	select {
+	case <-done:
+		return opened, failed
+	case <-ctx.Done():
+		return file, ctx.Err()
+	}
 }
 
 // NotFound returns the error of a command for a file that does not exist.
