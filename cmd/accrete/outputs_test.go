@@ -129,3 +129,26 @@ func TestAFailedSaveLeavesTheReport(t *testing.T) {
 		}
 	}
 }
+
+// The file of --predictions is complete or what it was before, and no other is left.
+func TestPredictionsAreCompleteOrUnchanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"p.csv": "before", "bad.csv": "x,y\n1,2.5\nno number,3.5\n", "good.csv": "x,y\n1,2.5\n2,3.5\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		file, begins string
+		code         int
+	}{{"bad.csv", "before", exit.Failed}, {"good.csv", "x,y,prediction\n", exit.Done}} {
+		code, _, stderr := call(t, nil, "fit", test.file, "--columns", "x:numeric", "--predictions", "p.csv")
+		b, err := os.ReadFile("p.csv")
+		if code != test.code || err != nil || !strings.HasPrefix(string(b), test.begins) {
+			t.Errorf("%s: exit %d, want %d; the predictions are %q, %v\n%s", test.file, code, test.code, b, err, stderr)
+		}
+		if left, _ := filepath.Glob("*"); len(left) != 3 {
+			t.Errorf("%s: the files are %v", test.file, left)
+		}
+	}
+}

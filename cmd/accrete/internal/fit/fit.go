@@ -76,7 +76,7 @@ type Command struct {
 	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time, and the weights of a mixture, to this PNG or SVG file."`
-	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file. The file is complete or, if the run fails or is interrupted, what it was before."`
 	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 
 	given map[string]bool // flags on the command line
@@ -118,7 +118,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	curve := curves.NewRecorder(options.Algorithm, 0)
 	var recent window
 	start := time.Now()
-	out, err := f.progressive(file, run)
+	out, err := f.progressive(ctx, file, run)
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,13 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	p := run.Finish()
-	if err := out.finish(); err != nil {
-		return fmt.Errorf("--predictions: %w", err)
-	}
 	schema := file.Schema()
 	if p.Examples == 0 {
 		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
+	}
+	unwritten := out.finish() // the report does not depend on files
+	if unwritten != nil {
+		unwritten = fmt.Errorf("--predictions: %w", unwritten)
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
@@ -157,7 +158,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	final := run.Progress() // of the model that is saved
 	r.Features, r.Kernel, r.Cap = final.Features, final.Kernel, final.Cap
 	r.Columns = r.columns.Report(schema, run.Columns())
-	unwritten := f.write(p.Task, curve, s) // the report does not depend on it
+	unwritten = errors.Join(unwritten, f.write(p.Task, curve, s))
 	c.Task = taken
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
 		return errors.Join(err, unwritten)

@@ -1,12 +1,14 @@
 package fit
 
 import (
-	"os"
+	"context"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/predict"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/internal/outfile"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -14,7 +16,7 @@ import (
 // progressive writes each row with the prediction that was made before the row was learned. It is
 // nil without --predictions.
 type progressive struct {
-	file  *os.File
+	file  *outfile.File
 	rows  *decode.File
 	out   *predict.Writer
 	queue []decode.Raw // rows that are not predicted yet
@@ -25,17 +27,17 @@ type progressive struct {
 }
 
 // progressive returns the writer of --predictions, and registers it with run.
-func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive, error) {
+func (f *Command) progressive(ctx context.Context, rows *decode.File, run *offline.Fit) (*progressive, error) {
 	if f.Predictions == "" {
 		return nil, nil
 	}
-	file, err := os.OpenFile(f.Predictions, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	file, err := files.Create(ctx, f.Predictions)
 	if err != nil {
 		return nil, err
 	}
 	p := &progressive{file: file, rows: rows}
 	if p.out, err = predict.NewWriter(file, rows, false, f.Label, nil); err != nil {
-		file.Close()
+		file.Discard()
 		return nil, err
 	}
 	p.out.Intervals, p.out.Variance = f.Intervals > 0, f.Variance
@@ -73,7 +75,8 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	p.err = p.out.Write(raw, raw.Text, task, x)
 }
 
-// finish writes what is buffered, and returns the first error.
+// finish writes what is buffered, makes the file complete under its name, and returns the first
+// error.
 func (p *progressive) finish() error {
 	if p == nil {
 		return nil
@@ -84,11 +87,12 @@ func (p *progressive) finish() error {
 	if err := p.out.Flush(); err != nil {
 		return err
 	}
-	return p.file.Sync()
+	return p.file.Commit()
 }
 
+// close leaves a file that was there before, unless finish has replaced it.
 func (p *progressive) close() {
 	if p != nil {
-		p.file.Close()
+		p.file.Discard()
 	}
 }
