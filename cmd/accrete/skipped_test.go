@@ -83,3 +83,21 @@ func TestSkippedRowsAreCountedByReason(t *testing.T) {
 		t.Errorf("%d rows by reason, %d read:\n%s", rows, total, stderr)
 	}
 }
+
+// The text says how many rows had no label, also if none were skipped, and nothing if all were
+// learned.
+func TestRowsWithoutALabelAreCounted(t *testing.T) {
+	for text, want := range map[string]string{
+		"a,y\n1,2.5\n2,\n3,3.5\n": "rows         3 read: 2 learned, 1 without a label, 0 skipped\n",
+		"a,y\n1,2.5\n3,3.5\n":     "",
+	} {
+		path := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := call(t, nil, "fit", path)
+		if code != exit.Done || !strings.Contains(stdout, want) || want == "" && strings.Contains(stdout, "\nrows ") {
+			t.Errorf("%q: exit code %d, want %q in\n%s%s", text, code, want, stdout, stderr)
+		}
+	}
+}

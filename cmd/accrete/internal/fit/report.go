@@ -173,18 +173,18 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	if f.Kernel == "auto" && r.Kernel != "" {
 		fmt.Fprintf(&b, "kernel       %s, chosen by the warm-up\n", r.Kernel)
 	}
-	b.WriteString(r.skippedText())
+	b.WriteString(r.rowsText())
 	fmt.Fprintf(&b, "%s, %s features%s, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.reached(), r.Seconds, display.Thousands(int64(r.PerSecond)))
 	return b.String()
 }
 
-// skippedText returns the numbers of rows and the reasons for skipping some, or nothing if none
-// were skipped.
-func (r *Report) skippedText() string {
-	if r.Skipped == 0 {
+// rowsText returns the numbers of rows and the reasons for skipping some, or nothing if all rows
+// have a label and could be read. Task novelty needs no labels.
+func (r *Report) rowsText() string {
+	n := r.Rows
+	if r.Skipped == 0 && n.Unlabelled == 0 {
 		return ""
 	}
-	n := r.Rows
 	text := fmt.Sprintf("rows         %s read: %s learned, %s without a label, %s skipped\n", display.Thousands(n.Read), display.Thousands(n.Learned), display.Thousands(n.Unlabelled), display.Thousands(n.Skipped))
 	for _, reason := range r.Reasons {
 		text += fmt.Sprintf("skipped      %v\n", reason)
