@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
@@ -72,6 +73,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
+	if f.Topic != "" && c.Writes(f.Topic) {
+		return exit.Usage("--topic %s: it is written by the model, which rows of a file would damage", f.Topic)
+	}
 	rows, err := f.rows(ctx, e, c)
 	if err != nil {
 		return err

@@ -101,3 +101,31 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 		t.Errorf("labels 0 and 1 that name classes: exit code %d, %q", code, why)
 	}
 }
+
+// Rows do not go to the topics that the model writes, such as its log.
+func TestFeedDoesNotWriteTheModelsTopics(t *testing.T) {
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, topic := range []string{"m.log", "m.predictions", "m.quarantine", "m.released", "m.heartbeats", "scored", "answers", "other.log", "tried"} {
+		var stdout, stderr bytes.Buffer
+		args := []string{"feed", "-", "--topic", topic}
+		for _, set := range []string{"model=m", "kafka.bootstrap.servers=" + b.Addr(), "input.topics=in", "input.label=y", "score.topics=rows", "score.output=scored", "requests.topic=answers", "score.canary.model=other", "score.canary.output=tried"} {
+			args = append(args, "--set", set)
+		}
+		code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n"), &stdout, &stderr)
+		if want := "accrete: --topic " + topic + ": "; code != exit.Misused || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %q", topic, code, &stderr)
+		}
+	}
+	c, err := ingest.New(ingest.Config{Brokers: []string{b.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if topics, err := c.Topics(t.Context()); err != nil || len(topics) > 0 {
+		t.Errorf("topics %v, %v; want none", topics, err)
+	}
+}

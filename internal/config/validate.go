@@ -217,6 +217,12 @@ func (v *validation) canary() {
 // ours reports whether the learner writes to the topic.
 func (c *Config) ours(topic string) bool { return writes(c.Model, topic) }
 
+// Writes reports whether a learner or a scorer of the model, or of its canary, writes to the topic.
+func (c *Config) Writes(topic string) bool {
+	s := &c.Score
+	return c.ours(topic) || s.Canary != "" && writes(s.Canary, topic) || slices.Contains([]string{s.Output, s.CanaryOutput, c.Requests.Topic}, topic)
+}
+
 // writes reports whether the learner of a model writes to the topic.
 func writes(model, topic string) bool {
 	suffix, ok := strings.CutPrefix(topic, model)
