@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func TestBenchReportsCosts(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	_, stdout, _ = bench(`{"fraud": 20}`, "--sets", "b", "--json")
-	var r []struct {
+	type result struct {
 		Results []struct {
 			Progressive, Test struct {
 				Classes struct {
@@ -55,7 +54,8 @@ func TestBenchReportsCosts(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &r); err != nil || len(r) != 1 {
+	r, err := objects[result](stdout)
+	if err != nil || len(r) != 1 {
 		t.Fatalf("%v, %s", err, stdout)
 	}
 	// Two thirds of the rows are ok, which cost 1 each if all are taken for fraud.
@@ -139,13 +139,14 @@ func TestBenchComparesTheMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "newton/alone,newton", "--plots", dir, "--json")
-	var r []struct {
+	type result struct {
 		Results []struct {
 			Algorithm   string
 			Progressive struct{ Error float64 }
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &r); code != exit.Done || err != nil || len(r) != 1 || len(r[0].Results) != 2 {
+	r, err := objects[result](stdout)
+	if code != exit.Done || err != nil || len(r) != 1 || len(r[0].Results) != 2 {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	alone, mixed := r[0].Results[0], r[0].Results[1]
@@ -154,5 +155,20 @@ func TestBenchComparesTheMixture(t *testing.T) {
 	}
 	if code, _, stderr := call(t, nil, "bench", dir, "--algorithms", "dsg/mixture", "--loss", "hinge"); code == exit.Done || !strings.Contains(stderr, "mixture is for the losses") {
 		t.Errorf("a mixture of hinge losses: exit code %d, %s", code, stderr)
+	}
+}
+
+// Each set is one object on a line of its own.
+func TestBenchPrintsAnObjectForEachSet(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".stream.csv"), []byte("x,y\n"+strings.Repeat("1,2.5\n2,3.5\n", 20)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "ridge", "--json")
+	r, err := objects[struct{ Set string }](stdout)
+	if code != exit.Done || err != nil || len(r) != 2 || r[0].Set != "a" || r[1].Set != "b" {
+		t.Errorf("exit code %d, %v, %v\n%s%s", code, r, err, stdout, stderr)
 	}
 }

@@ -129,14 +129,15 @@ func TestFitGradesByTheLoss(t *testing.T) {
 		t.Errorf("square: %+v", r.Progressive)
 	}
 
-	var reports []struct {
+	type result struct {
 		Results []struct {
 			Algorithm   string
 			Progressive struct{ Pinball, Below float64 }
 		}
 	}
 	code, stdout, stderr := call(t, nil, "bench", dir, "--sets", "a", "--algorithms", "dsg/rate", "--preset", "cdsg-paper", "--loss", "quantile:0.8", "--json")
-	if err := json.Unmarshal([]byte(stdout), &reports); err != nil || code != exit.Done {
+	reports, err := objects[result](stdout)
+	if err != nil || code != exit.Done {
 		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
 	}
 	if s := reports[0].Results; len(s) != 2 || s[0].Algorithm != "dsg/rate" || s[1].Algorithm != "cdsg-paper" || s[1].Progressive.Pinball <= 0 || s[0].Progressive.Below <= 0 {

@@ -62,6 +62,17 @@ func answers(t *testing.T, lines []string) (all []string) {
 
 func lines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
 
+// objects decodes lines with one JSON object each.
+func objects[T any](text string) ([]T, error) {
+	all := make([]T, len(lines(text)))
+	for i, line := range lines(text) {
+		if err := json.Unmarshal([]byte(line), &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func values(rs []ingest.Record) (all []string) {
 	for _, r := range rs {
 		all = append(all, string(r.Value))

@@ -76,7 +76,7 @@ func (t *topCommand) Run(ctx context.Context, e *env.Env) error {
 		if e.Interactive && !t.JSON && !t.Once {
 			text = "\x1b[H\x1b[J" + text // from the upper left corner of a cleared screen
 		}
-		if err := e.Print(t.JSON, text, rows); err != nil {
+		if err := t.print(e, text, rows); err != nil {
 			return err
 		}
 		if t.Once {
@@ -88,6 +88,19 @@ func (t *topCommand) Run(ctx context.Context, e *env.Env) error {
 			return nil
 		}
 	}
+}
+
+// print writes the table, or one object for each process.
+func (t *topCommand) print(e *env.Env, table string, rows []topRow) error {
+	if !t.JSON {
+		return e.Print(false, table, nil)
+	}
+	for _, r := range rows {
+		if err := e.Print(true, "", r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // topVerdict returns an error that names the processes that are not ready.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,8 +55,8 @@ func TestTopShowsProcesses(t *testing.T) {
 		t.Errorf("exits with %d and prints %q", code, out)
 	}
 	_, out = top("--json", well, gone)
-	var rows []topRow
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 2 || rows[0].Status == nil || rows[0].Status.Examples != 13145 || rows[1].Status != nil || rows[1].Error == "" {
+	rows, err := objects[topRow](out)
+	if err != nil || len(rows) != 2 || rows[0].Status == nil || rows[0].Status.Examples != 13145 || rows[1].Status != nil || rows[1].Error == "" {
 		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -232,10 +232,14 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 				r.Peers, err = c.runPeers(ctx, e, first)
 			}
 		}
-		if err == nil {
-			reports = append(reports, r)
+		if err != nil {
+			return err
 		}
-		return err
+		reports = append(reports, r)
+		if c.JSON {
+			return e.Print(true, "", r) // the sets before an interrupt count
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -246,8 +250,10 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 			return err
 		}
 	}
-	if err := e.Print(c.JSON, c.text(reports), reports); err != nil {
-		return err
+	if !c.JSON {
+		if err := e.Print(false, c.text(reports), nil); err != nil {
+			return err
+		}
 	}
 	return incomplete(unread)
 }
