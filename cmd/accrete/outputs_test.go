@@ -61,6 +61,8 @@ func TestAnOutputReplacesNoInput(t *testing.T) {
 		"fit a.csv --save a.csv/s":                       {"--save"},
 		"fit a.csv --save -":                             {"--save"},
 		"fit a.csv --predictions -":                      {"--predictions"},
+		"fit a.csv --plot p.jpg":                         {"--plot", ".png or .svg"},
+		"fit a.csv --plot p":                             {"--plot", ".png or .svg"},
 		"fit a.csv --plot -":                             {"--plot"},
 		"metric m.csv --save -":                          {"--save"},
 		"export -c c.yaml -":                             {"the file to write"},

@@ -3,7 +3,9 @@
 package chart
 
 import (
+	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/accrete-ml/accrete/internal/outfile"
 )
 
 // colours can be distinguished by the colour-blind as well (Okabe and Ito 2008).
@@ -75,6 +79,14 @@ func NewArea(outline plotter.XYs, k int) (*plotter.Polygon, error) {
 	return a, nil
 }
 
+// Check returns an error unless path ends like a picture that Save draws.
+func Check(path string) error {
+	if ending := filepath.Ext(path); ending != ".png" && ending != ".svg" {
+		return fmt.Errorf("%s: want a name that ends with .png or .svg", path)
+	}
+	return nil
+}
+
 // Save draws rows of plots to a PNG file, or to an SVG file if its name ends with .svg. A nil plot
 // leaves its place empty. Save creates the folder if needed.
 func Save(path string, rows [][]*plot.Plot) error {
@@ -94,15 +106,10 @@ func Save(path string, rows [][]*plot.Plot) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
+	return outfile.Write(path, func(w io.Writer) error {
+		_, err := image.WriteTo(w)
 		return err
-	}
-	if _, err := image.WriteTo(file); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	})
 }
 
 // newImage returns the canvas for a file with this name.

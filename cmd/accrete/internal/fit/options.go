@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/chart"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/metric"
@@ -108,6 +109,11 @@ func (f *Command) foresee() error {
 	if f.Test != "" {
 		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {
 			return files.NotFound(f.Test)
+		}
+	}
+	if f.Plot != "" {
+		if err := chart.Check(f.Plot); err != nil {
+			return exit.Usage("--plot: %w", err)
 		}
 	}
 	if f.Predictions != "" && f.Shuffle != nil {
