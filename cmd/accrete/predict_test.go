@@ -11,7 +11,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -421,5 +423,32 @@ func TestPredictNamesBothSourcesOfAModel(t *testing.T) {
 	code, _, stderr := call(t, nil, "predict", "rows.csv")
 	if code != exit.Refused || !strings.Contains(stderr, "--model SNAPSHOT") || !strings.Contains(stderr, "-c FILE") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// A model of a CSV file whose label was found by its name predicts flat JSON objects, with and
+// without the label, as it predicts the same rows of CSV.
+func TestPredictReadsFlatObjectsWithoutALabel(t *testing.T) {
+	dir := t.TempDir()
+	rows, objects, model := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "m.snap")
+	for name, text := range map[string]string{rows: "a,b,y\n1,2,2.5\n2,3,3.5\n3,5,4.5\n", objects: `{"a":1,"b":2,"y":2.5}` + "\n" + `{"a":2,"b":3}` + "\n" + `{"b":5,"a":3}` + "\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fitted(t, rows, "--save", model)
+	var predicted [2][]string
+	for i, path := range []string{rows, objects} {
+		code, stdout, stderr := call(t, nil, "predict", path, "--model", model, "--json")
+		if code != exit.Done {
+			t.Fatalf("%s: exit code %d: %s", path, code, stderr)
+		}
+		for _, line := range lines(stdout) {
+			_, of, _ := strings.Cut(line, `"prediction"`)
+			predicted[i] = append(predicted[i], of)
+		}
+	}
+	if len(predicted[0]) != 3 || !slices.Equal(predicted[0], predicted[1]) {
+		t.Errorf("rows %q, objects %q", predicted[0], predicted[1])
 	}
 }

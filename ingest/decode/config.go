@@ -21,7 +21,7 @@ type Config struct {
 	Label   string `json:"label"`  // field with the label; empty: "y" or "label"; for task novelty, a field that is neither an input nor learned
 	Key     string `json:"key"`    // field with the key; empty: "key", beside "x" or "features"
 	Weight  string `json:"weight"` // field with the weight; empty: "weight", beside "x" or "features"
-	NoLabel bool   `json:"-"`      // accept a CSV file without a label column
+	NoLabel bool   `json:"-"`      // accept a CSV file without a label column, and flat JSON objects without a configured label
 
 	// Labels are the fields of a regression with several targets, used instead of
 	// Label. A single one is equivalent to Label.

@@ -85,7 +85,7 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 		if d.dropIgnored(); len(d.list) > 0 {
 			r.other, r.otherName = len(d.list), d.list[0].name
 		}
-	case r.form == absent && d.config.Label == "" && d.config.Labels == nil && d.task != learner.Novelty:
+	case r.form == absent && d.config.Label == "" && d.config.Labels == nil && !d.config.NoLabel && d.task != learner.Novelty:
 		return r, bad("columns", "neither a list x nor an object features; for flat objects set the label field with --label (input.label)")
 	case r.form == absent:
 		// Here "weight" and "key" are columns like any other, unless configured.
