@@ -188,6 +188,14 @@ func (c *csvRows) checkDeclared() error {
 			return c.noColumn(name)
 		}
 	}
+	for _, y := range c.ys { // Config.Effective has checked labels that are configured
+		if y < 0 {
+			continue
+		}
+		if name := c.header[y]; slices.Contains(cfg.Columns, name) || cfg.Types[name] != "" && !schema.IsExcluded(cfg.Types[name]) {
+			return fmt.Errorf("input.columns: %s is also the label", excerpt.Quote(name))
+		}
+	}
 	return nil
 }
 

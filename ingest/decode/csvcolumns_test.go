@@ -74,3 +74,26 @@ func TestTimesAreInferredInSpiteOfAFewOthers(t *testing.T) {
 		}
 	}
 }
+
+// The label is no input, so a declaration of it as one is refused; one that excludes it is not.
+func TestTheLabelIsNoDeclaredColumn(t *testing.T) {
+	for _, test := range []struct {
+		config  Config
+		refused bool
+	}{
+		{Config{Columns: []string{"y"}}, true},
+		{Config{Columns: []string{"a", "b"}, Labels: []string{"b"}}, true},
+		{Config{Columns: []string{"a", "b"}, Label: "b"}, true},
+		{Config{Infer: true, Types: map[string]string{"y": "category"}}, true},
+		{Config{Infer: true, Types: map[string]string{"y": "ignored"}}, false},
+		{Config{Columns: []string{"a"}}, false},
+	} {
+		file, err := Read(strings.NewReader("a,b,y\n1,2,3.5\n2,3,4.5\n"), "rows", test.config, Schema{})
+		if refused := err != nil && strings.Contains(err.Error(), "is also the label"); refused != test.refused || err != nil && !refused {
+			t.Errorf("%+v: %v", test.config, err)
+		}
+		if err == nil {
+			file.Close()
+		}
+	}
+}
