@@ -98,3 +98,16 @@ func commandLines(line string) (all [][]string) {
 	}
 	return all
 }
+
+// The word help, before a command or alone, is the flag.
+func TestHelpIsAlsoAWord(t *testing.T) {
+	for word, flag := range map[string]string{"help": "--help", "help fit": "fit --help", "help quarantine list": "quarantine list --help", "help quarantine": "quarantine --help"} {
+		code, got, stderr := call(t, nil, strings.Fields(word)...)
+		if _, want, _ := call(t, nil, strings.Fields(flag)...); code != exit.Done || got != want || got == "" || stderr != "" {
+			t.Errorf("%s: exit code %d, %q\n%s", word, code, stderr, got)
+		}
+	}
+	if code, _, stderr := call(t, nil, "help", "ft"); code != exit.Misused || !strings.Contains(stderr, `"fit"`) {
+		t.Errorf("help ft: exit code %d, %s", code, stderr)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -136,6 +137,9 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 			return err
 		}
 		return exit.Usage("missing command")
+	}
+	if args[0] == "help" { // no command: accrete help COMMAND is accrete COMMAND --help
+		args = append(slices.Clone(args[1:]), "--help")
 	}
 	parsed, err := parser.Parse(args)
 	if *helped {
