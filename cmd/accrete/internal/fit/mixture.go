@@ -47,8 +47,8 @@ const leastShown = 0.05
 // leastRows is the share of the rows that a member has to have predicted to be compared.
 const leastRows = 0.95
 
-// text returns two lines: the members with their last weights, and the member with the lowest error
-// on all rows. If there are outliers, a third line has their number.
+// text returns two lines: the members with their last weights, and, once they have predicted rows,
+// the member with the lowest error on all rows. If there are outliers, a third line has their number.
 func (r *mixtureReport) text() string {
 	if r == nil || len(r.Members) == 0 {
 		return ""
@@ -70,8 +70,10 @@ func (r *mixtureReport) text() string {
 	if r.Stacked >= leastShown {
 		shown = append(shown, fmt.Sprintf("stacked %.2f", r.Stacked))
 	}
-	text := fmt.Sprintf("mixture      %s\n             best member %s with %.4f, %s %.4f, for scorers %.4f\n",
-		strings.Join(shown, ", "), best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+	text := fmt.Sprintf("mixture      %s\n", strings.Join(shown, ", "))
+	if r.Members[0].Rows > 0 {
+		text += fmt.Sprintf("             best member %s with %.4f, %s %.4f, for scorers %.4f\n", best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+	}
 	if r.Outliers > 0 {
 		text += fmt.Sprintf("outliers     %s: labels far from all others, which are not learned\n", display.Thousands(r.Outliers))
 	}

@@ -18,3 +18,15 @@ func TestOutliersArePrinted(t *testing.T) {
 		t.Errorf("with outliers the text is\n%s", text)
 	}
 }
+
+// Members that have predicted no row have no error.
+func TestNoMemberIsBestWithoutRows(t *testing.T) {
+	s := &learner.MixtureScores{Members: []learner.MemberScore{{Name: "newton", Weight: 1}}}
+	if text := newMixtureReport(s).text(); text != "mixture      newton 1.00\n" {
+		t.Errorf("without rows the text is\n%s", text)
+	}
+	s.Members[0].Rows = 1
+	if text := newMixtureReport(s).text(); !strings.Contains(text, "best member newton with 0.0000") {
+		t.Errorf("with rows the text is\n%s", text)
+	}
+}
