@@ -50,6 +50,9 @@ func TestInitWritesAConfiguration(t *testing.T) {
 	if code, _, stderr := call(t, nil, "init", "-b", addr, "-t", in); code == exit.Done || !strings.Contains(stderr, "exists already") {
 		t.Errorf("over a file: exit code %d: %s", code, stderr)
 	}
+	if code, _, stderr := call(t, nil, "init", "-b", addr); code == exit.Done || !strings.Contains(stderr, in) {
+		t.Errorf("beside a file, topics are not listed: exit code %d: %s", code, stderr)
+	}
 	if code, _, stderr := call(t, nil, "learn", "-c", "accrete.yaml", "--to-end", "--set", "http.listen=off", "--set", "learner.algorithm=ridge", "--set", "learner.max_features=32"); code != exit.Done {
 		t.Errorf("learn: exit code %d: %s", code, stderr)
 	}

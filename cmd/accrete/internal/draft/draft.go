@@ -49,8 +49,10 @@ func (c *Command) Validate() error {
 }
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
-	if _, err := os.Stat(c.Output); err == nil && c.Output != "-" {
-		return exit.Refuse(fmt.Errorf("%s exists already: remove it, or choose another file with -o", c.Output))
+	if c.Topic != "" { // otherwise it only lists topics
+		if err := c.free(); err != nil {
+			return err
+		}
 	}
 	if err := c.choose(ctx, e); err != nil {
 		return err
@@ -71,6 +73,14 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Refuse(fmt.Errorf("none of %d records of %s has a label in %s: choose another field with --label", s.Report.Records, c.Topic, c.Label))
 	}
 	return c.write(e, cfg, s)
+}
+
+// free returns an error if the file to write exists.
+func (c *Command) free() error {
+	if _, err := os.Stat(c.Output); err == nil && c.Output != "-" {
+		return exit.Refuse(fmt.Errorf("%s exists already: remove it, or choose another file with -o", c.Output))
+	}
+	return nil
 }
 
 // choose sets the options that were not given: the model is named after the topic, and the label is
