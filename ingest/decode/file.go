@@ -3,7 +3,6 @@ package decode
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -123,11 +122,8 @@ func Read(in io.Reader, name string, c Config, s Schema) (*File, error) {
 func (f *File) open(in io.Reader, c Config, s Schema) error {
 	limited := &source.Limited{}
 	b := bufio.NewReaderSize(in, 64<<10)
-	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(b)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = source.ErrCut
-		}
+	if source.IsGzip(b) {
+		z, err := source.NewGzip(b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}

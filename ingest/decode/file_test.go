@@ -402,3 +402,38 @@ func BenchmarkCSV(b *testing.B) {
 		f.Close()
 	}
 }
+
+// Bytes after a compressed file are not taken for a file that is cut off, and a second compressed
+// file is read.
+func TestWhatFollowsGzip(t *testing.T) {
+	path := write(t, "a.csv.gz", "a,y\n"+strings.Repeat("1,2\n", 1000))
+	whole, _ := os.ReadFile(path)
+	second, _ := os.ReadFile(write(t, "b.csv.gz", strings.Repeat("1,2\n", 10)))
+	for _, test := range []struct {
+		more string
+		rows int
+		want error
+	}{
+		{"", 1000, io.EOF},
+		{string(second), 1010, io.EOF},
+		{"x", 1000, source.ErrTrailing},
+		{"some more bytes than a header has", 1000, source.ErrTrailing},
+		{string(second[:5]), 1000, source.ErrCut},
+	} {
+		if err := os.WriteFile(path, append(whole[:len(whole):len(whole)], test.more...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path, Config{}, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for ; err == nil; rows++ {
+			_, err = f.Next()
+		}
+		f.Close()
+		if !errors.Is(err, test.want) || rows-1 != test.rows {
+			t.Errorf("%q: %d rows, %v; want %d, %v", test.more, rows-1, err, test.rows, test.want)
+		}
+	}
+}
