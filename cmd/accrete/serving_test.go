@@ -140,3 +140,22 @@ func TestReadinessNamesWhatIsServed(t *testing.T) {
 	c.event(serve.Damaged{ID: "ab", Err: io.ErrUnexpectedEOF})
 	note("snapshot ab cannot be used: unexpected EOF")
 }
+
+// The log line about what is served has the reason and the author only if there are any.
+func TestTheLogHasNoEmptyFields(t *testing.T) {
+	for _, test := range []struct {
+		choice modellog.Choice
+		fields int
+	}{
+		{modellog.Choice{Mode: modellog.Follow, Snapshot: modellog.Ref{Step: 3}}, 0},
+		{modellog.Choice{Mode: modellog.Pin, Snapshot: modellog.Ref{Step: 3}, Reason: "labels", By: "ada"}, 2},
+	} {
+		var log strings.Builder
+		e := env.New(nil, nil, io.Discard, &log)
+		e.StartLog("info", "json")
+		newTally(e, "m", metrics.NewScorer("m", prometheus.NewRegistry()), metrics.NewHealth(time.Now)).event(serve.Chosen{Choice: test.choice})
+		if n := strings.Count(log.String(), `"reason":`) + strings.Count(log.String(), `"by":`); n != test.fields || !strings.Contains(log.String(), "snapshot to serve") {
+			t.Errorf("%+v: %s", test.choice, log.String())
+		}
+	}
+}

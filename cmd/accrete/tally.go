@@ -165,7 +165,14 @@ func (t *tally) chosen(c modellog.Choice) {
 		}
 	}
 	t.note()
-	t.e.Log.Info().Str("mode", string(c.Mode)).Int64("step", c.Snapshot.Step).Str("reason", c.Reason).Str("by", c.By).Msg("snapshot to serve")
+	line := t.e.Log.Info().Str("mode", string(c.Mode)).Int64("step", c.Snapshot.Step)
+	if c.Reason != "" {
+		line.Str("reason", c.Reason)
+	}
+	if c.By != "" {
+		line.Str("by", c.By)
+	}
+	line.Msg("snapshot to serve")
 }
 
 // judged reports the verdict of the gate.
