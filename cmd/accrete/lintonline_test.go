@@ -47,7 +47,7 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		"a       numeric   0        7         number",
 	}
 	lint(exit.Done, append(rejected,
-		"ok       input topic "+in+": 1 partitions, 300 offsets",
+		"ok       input topic "+in+": 1 partition, 300 offsets",
 		"ok       topic "+model+".log does not exist yet and will be created",
 		"sampled  300 of the oldest records, which a new model learns first: 291 labelled, 9 would go to quarantine",
 		"c       category  0        40        target statistic and log frequency"))

@@ -139,7 +139,7 @@ func (o *cluster) input(ctx context.Context, name string) error {
 	if kept := time.Duration(t.RetentionMs) * time.Millisecond; t.RetentionMs > 0 && kept < 24*time.Hour {
 		status, note = "warning", ": a learner that stops for longer loses input"
 	}
-	return o.say(status, "input topic %s: %d partitions, %s offsets, retention %s%s", name, t.Partitions, display.Thousands(records), retention(t.RetentionMs), note)
+	return o.say(status, "input topic %s: %s, %s offsets, retention %s%s", name, display.Count(int64(t.Partitions), "partition"), display.Thousands(records), retention(t.RetentionMs), note)
 }
 
 // output checks a topic that is written, and created if it is missing.
@@ -161,7 +161,7 @@ func (o *cluster) output(ctx context.Context, name string) error {
 	if name == model.LogTopic(o.c.Model) {
 		return o.log(ctx, t)
 	}
-	return o.say("ok", "topic %s: %d partitions, retention %s", name, t.Partitions, retention(t.RetentionMs))
+	return o.say("ok", "topic %s: %s, retention %s", name, display.Count(int64(t.Partitions), "partition"), retention(t.RetentionMs))
 }
 
 // chunkOverhead is the maximum number of bytes that a record of the model log has in addition to a

@@ -25,7 +25,7 @@ func (o *cluster) table(ctx context.Context, c *decode.Table) error {
 	if t.Hidden == nil && !strings.Contains(t.CleanupPolicy, "compact") {
 		return o.say("warning", "topic %s, of a table: cleanup.policy=%s, so that rows are gone for scorers and new models after its retention; want compact", c.Topic, t.CleanupPolicy)
 	}
-	return o.say("ok", "topic %s, of a table: %d partitions", c.Topic, t.Partitions)
+	return o.say("ok", "topic %s, of a table: %s", c.Topic, display.Count(int64(t.Partitions), "partition"))
 }
 
 // enrich makes d enrich the sample with the current rows of the tables, and reports on these
