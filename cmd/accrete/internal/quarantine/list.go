@@ -85,7 +85,7 @@ func (q *List) Run(ctx context.Context, e *env.Env) error {
 		return nil
 	}
 	if total == 0 {
-		return e.Print(false, "no such records in "+topic, nil)
+		return e.Print(false, q.none(topic), nil)
 	}
 	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "COUNT\tREPLAYED\tNEWEST\tAT\tREASON")

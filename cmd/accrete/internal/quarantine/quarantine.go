@@ -47,6 +47,14 @@ func (q *selection) selects(e *quarantine.Entry) bool {
 	return strings.Contains(e.Reason, q.Reason)
 }
 
+// none says that the topic has no record that is selected.
+func (q *selection) none(topic string) string {
+	if q.Reason == "" {
+		return topic + " has no records"
+	}
+	return topic + " has no records with such a reason"
+}
+
 // each calls f for every selected record of the quarantine topic, in order. It returns the
 // name of the topic, and the number of its records that no learner or scorer has written.
 func (q *selection) each(ctx context.Context, e *env.Env, f func(*quarantine.Entry)) (topic string, foreign int64, err error) {

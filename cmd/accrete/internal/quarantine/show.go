@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,7 +79,7 @@ func (q *Show) Run(ctx context.Context, e *env.Env) error {
 		return fmt.Errorf("%s has no such record at offset %d of partition %d", topic, offset, partition)
 	}
 	if found == nil {
-		return fmt.Errorf("%s has no such record", topic)
+		return errors.New(q.none(topic))
 	}
 	r := q.record(found)
 	return e.Print(q.JSON, r.String(), r)
