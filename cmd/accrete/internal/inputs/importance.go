@@ -29,6 +29,7 @@ func ByField(schema *decode.Schema, indices []float64) []float64 {
 		for _, v := range indices[f.At:to] {
 			all[i] += v
 		}
+		all[i] = min(all[i], 1) // of an estimate, which may be above
 	}
 	return all
 }
