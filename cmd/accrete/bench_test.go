@@ -172,3 +172,20 @@ func TestBenchPrintsAnObjectForEachSet(t *testing.T) {
 		t.Errorf("exit code %d, %v, %v\n%s%s", code, r, err, stdout, stderr)
 	}
 }
+
+// Names of no algorithm are refused before any algorithm runs, with those to choose from.
+func TestBenchChecksTheNamesOfAlgorithmsFirst(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.stream.csv"), []byte("x,y\n"+strings.Repeat("1,2.5\n2,3.5\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for names, want := range map[string]string{"newton,foo": "newton, ", "ridge,dsg/foo": "adagrad"} {
+		code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", names, "--plots", dir)
+		if code != exit.Misused || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", names, code, want, stdout, stderr)
+		}
+	}
+	if drawn, _ := filepath.Glob(filepath.Join(dir, "*.png")); len(drawn) > 0 {
+		t.Errorf("a set was run: %v", drawn)
+	}
+}

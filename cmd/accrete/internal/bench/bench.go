@@ -211,6 +211,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("--costs: %w", c.costsError())
 	case c.intervalsError() != nil:
 		return exit.Usage("--intervals: %w", c.intervalsError())
+	case c.algorithmsError() != nil:
+		return c.algorithmsError()
 	case c.effortsError() != nil:
 		return c.effortsError()
 	case c.peersError() != nil:
@@ -256,6 +258,27 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		}
 	}
 	return incomplete(unread)
+}
+
+// algorithmsError returns an error if --algorithms has a name of no algorithm, before any of them
+// runs.
+func (c *Command) algorithmsError() error {
+	for _, name := range c.Algorithms {
+		algorithm, direction, _ := strings.Cut(name, "/")
+		known := slices.ContainsFunc(learner.Algorithms(), func(a learner.Algorithm) bool { return a.Name == algorithm })
+		if _, err := learner.ParsePreset(name); !known && err != nil {
+			var names []string
+			for _, a := range learner.Algorithms() {
+				names = append(names, a.Name)
+			}
+			return exit.Usage("--algorithms %s: there is no algorithm %q: want %s", name, algorithm, strings.Join(names, ", "))
+		}
+		suffixes := append([]string{"", mixture, alone}, learner.Directions()...)
+		if known && !slices.Contains(suffixes, direction) && !strings.HasPrefix(direction, effortOf) {
+			return exit.Usage("--algorithms %s: there is no %q: want %s, %s, %sNUMBER or a direction: %s", name, direction, mixture, alone, effortOf, strings.Join(learner.Directions(), ", "))
+		}
+	}
+	return nil
 }
 
 func (c *Command) costsError() error {
