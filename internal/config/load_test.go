@@ -66,7 +66,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  max_features: [1]\n", `config.yaml:8:17: learner.max_features: want one value, not a list`},
 		{least + "learner:\n  max_features: 1\n", `config.yaml:8:17: learner.max_features: 1 is too small: the minimum is 32`},
 		{least + "learner:\n  minibatch: 99999999\n", `config.yaml:8:14: learner.minibatch: 99999999 is too large: the maximum is 65536`},
-		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 0 to 2^64-1`},
+		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 1 to 2^64-1`},
 		{least + "learner:\n  lambda: .nan\n", `config.yaml:8:11: learner.lambda: ".nan" is not a number`},
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
 		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: unknown value "newtown": want one of newton, …`},
@@ -164,7 +164,7 @@ func TestAllProblemsAreReported(t *testing.T) {
 	want := []string{
 		`config.yaml:7:3: unknown key "a" in input, which has topics, format, schema, registry, group, label, labels, key, weight, time, columns, missing, unknown, on_change, renames, windows, tables, sparse, lags, on_gap, max_classes, order, batch`,
 		`config.yaml:8:11: input.format: unknown value "xml": want one of json, avro, protobuf, json-schema, cloudevents, vw, float32`,
-		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
+		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 1 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
 		`--set nonsense: want key=value, for example input.topics=a,b`,
 		`--set input: is a section: want one of its keys, as input.topics=…`,

@@ -227,7 +227,7 @@ func parse(like any, text string) (any, error) {
 	case uint64:
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not a whole number from 0 to 2^64-1", quote(text))
+			return nil, fmt.Errorf("%s is not a whole number from 1 to 2^64-1", quote(text)) // as of seeds, the only such options
 		}
 		return n, nil
 	case float64:
