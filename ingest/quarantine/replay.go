@@ -85,13 +85,14 @@ func (c Replay) Run(ctx context.Context) (Replayed, error) {
 	if err == nil {
 		err = run.commit(ctx)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ingest.ErrTransaction) { // otherwise it has been aborted
 		run.abort(ctx)
 	}
 	return out, fenced(err)
 }
 
-// abort ends an open transaction, so that consumers do not wait for its timeout.
+// abort ends an open transaction, so that consumers do not wait for its timeout. It fences
+// every other replay of the topic, and must not be called by one that has been fenced.
 func (r *replay) abort(ctx context.Context) {
 	if r.DryRun {
 		return

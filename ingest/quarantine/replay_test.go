@@ -203,3 +203,32 @@ func TestReplayIsExactlyOnceThroughKills(t *testing.T) {
 		}
 	}
 }
+
+// A second replay begins while the first has read records and not sent them: the first is
+// fenced, and the second, which goes on after the first has ended, sends all of them.
+func TestLaterReplaySurvivesTheOneItFences(t *testing.T) {
+	const n = 3
+	s := newStream(t, kafkatest.Addr(t), n)
+	begun, ended, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	later := s.replay(kafkatest.ClientOf(t, s.addr, nil))
+	atBegin := sync.OnceFunc(func() { close(begun); <-ended })
+	later.Select = func(*Entry) bool { atBegin(); return true }
+	first := s.replay(s.client)
+	start := sync.OnceFunc(func() {
+		go func() {
+			_, err := later.Run(t.Context())
+			done <- err
+		}()
+		<-begun
+	})
+	first.Select = func(*Entry) bool { start(); return true }
+	got, err := first.Run(t.Context())
+	if !errors.Is(err, ErrFenced) || len(got.Sent) > 0 {
+		t.Errorf("the first replay: %+v, %v; want %v", got, err, ErrFenced)
+	}
+	close(ended)
+	if err := <-done; err != nil {
+		t.Errorf("the later replay: %v", err)
+	}
+	s.once(t, n)
+}
