@@ -8,6 +8,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -53,7 +55,21 @@ type Server struct {
 	listener net.Listener
 	served   chan struct{} // closed when it has stopped serving, for the reason in err
 	err      error
+
+	underWay atomic.Int64 // requests that handlers have begun to answer
+
+	mu    sync.Mutex
+	fresh map[net.Conn]struct{} // connections without any request
 }
+
+const (
+	// DrainLimit is how long a server that stops waits for requests under way. It is shorter than the
+	// grace period of supervisors, which is 30 s in deploy/.
+	DrainLimit = 25 * time.Second
+
+	// freshLimit is how long it waits for the first request on a new connection.
+	freshLimit = time.Second
+)
 
 // Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until Close. a
 // determines which requests are admitted. ctx bounds the time until the server listens.
@@ -74,19 +90,17 @@ func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server,
 	if err != nil {
 		return nil, fmt.Errorf("%v: choose another address", err) // not a net.OpError, which would be taken for an error of Kafka
 	}
-	s := &Server{
-		server: &http.Server{
-			Handler:           a.named(addr, listener.Addr(), h),
-			ReadHeaderTimeout: 5 * time.Second,
-			ReadTimeout:       10 * time.Second,
-			WriteTimeout:      30 * time.Second,
-			IdleTimeout:       2 * time.Minute,
-			MaxHeaderBytes:    16 << 10,
-			TLSConfig:         secure,
-			ErrorLog:          log.New(a, "", 0),
-		},
-		listener: listener,
-		served:   make(chan struct{}),
+	s := &Server{listener: listener, served: make(chan struct{}), fresh: map[net.Conn]struct{}{}}
+	s.server = &http.Server{
+		Handler:           s.count(a.named(addr, listener.Addr(), h)),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		TLSConfig:         secure,
+		ErrorLog:          log.New(a, "", 0),
+		ConnState:         s.track,
 	}
 	go func() {
 		defer close(s.served)
@@ -113,17 +127,50 @@ func InUse(err error) bool {
 // Addr returns the address on which the server listens, as host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close stops listening and waits up to 2 s for requests in progress. A second Close
-// does nothing.
+// count returns h, and counts its requests while they are under way.
+func (s *Server) count(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.underWay.Add(1)
+		defer s.underWay.Add(-1)
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.fresh[c] = struct{}{}
+	} else {
+		delete(s.fresh, c)
+	}
+}
+
+// Close is Drain with DrainLimit.
 func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	_, err := s.Drain(DrainLimit)
+	return err
+}
+
+// Drain stops listening, closes idle connections and waits up to limit for requests under way. It
+// then cuts off those that are left, and returns their number. A second Drain does nothing.
+func (s *Server) Drain(limit time.Duration) (cut int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	err := s.server.Shutdown(ctx)
-	if err != nil {
+	timer := time.AfterFunc(freshLimit, func() { // net/http takes them for busy for 5 s
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.fresh {
+			c.Close()
+		}
+	})
+	defer timer.Stop()
+	if err = s.server.Shutdown(ctx); err != nil {
+		cut = int(s.underWay.Load())
 		err = s.server.Close()
 	}
 	if <-s.served; !errors.Is(s.err, http.ErrServerClosed) {
 		err = errors.Join(err, s.err)
 	}
-	return err
+	return cut, err
 }

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -80,5 +82,83 @@ func TestThePortAnswers(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// slow starts a server whose requests take until the returned function is called, and a request
+// that has arrived. The response is sent on the channel: 0 if the connection was closed without one.
+func slow(t *testing.T) (s *Server, answer func(), status chan int) {
+	t.Helper()
+	arrived, hold := make(chan struct{}), make(chan struct{})
+	s, err := Serve(t.Context(), "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-hold
+		w.WriteHeader(http.StatusTeapot)
+	}), Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status = make(chan int, 1)
+	go func() {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Get("http://" + s.Addr())
+		if err != nil {
+			status <- 0
+			return
+		}
+		response.Body.Close()
+		status <- response.StatusCode
+	}()
+	<-arrived
+	return s, sync.OnceFunc(func() { close(hold) }), status
+}
+
+// A request that takes longer than the 2 s within which others are answered gets its response.
+func TestCloseWaitsForRequestsUnderWay(t *testing.T) {
+	s, answer, status := slow(t)
+	time.AfterFunc(2500*time.Millisecond, answer)
+	if cut, err := s.Drain(DrainLimit); cut != 0 || err != nil {
+		t.Errorf("%d requests were cut off, %v", cut, err)
+	}
+	if got := <-status; got != http.StatusTeapot {
+		t.Errorf("status %d, want the response of the handler", got)
+	}
+}
+
+func TestDrainCountsTheRequestsThatItCutsOff(t *testing.T) {
+	s, answer, status := slow(t)
+	defer answer()
+	if cut, err := s.Drain(10 * time.Millisecond); cut != 1 || err != nil {
+		t.Errorf("%d requests were cut off, %v; want 1", cut, err)
+	}
+	if got := <-status; got != 0 {
+		t.Errorf("status %d, want none", got)
+	}
+}
+
+// Connections without a request under way, used or not, do not delay the stop.
+func TestCloseDoesNotWaitForIdleConnections(t *testing.T) {
+	s, err := Serve(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	response, err := client.Get("http://" + s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	began := time.Now()
+	if cut, err := s.Drain(DrainLimit); cut != 0 || err != nil {
+		t.Errorf("%d requests were cut off, %v", cut, err)
+	}
+	if took := time.Since(began); took > 4*time.Second { // net/http alone: 5 s
+		t.Errorf("it took %v", took)
 	}
 }

@@ -75,11 +75,39 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 	}
 	e.Log.Info().Str("address", server.Addr()).Str("page", url).Msg("serving the live page, /metrics, /livez and /readyz")
 	ticks := every(time.Second, s.board.Tick)
+	stopping := s.unready(ctx)
 	return url, func() {
+		left := stopping()
 		ticks()
 		live.Close() // otherwise the server would wait for the open streams
-		server.Close()
+		cut, err := server.Drain(left)
+		if cut > 0 {
+			e.Log.Warn().Int("requests", cut).Msg("requests over HTTP that had not been answered were cut off")
+		}
+		if err != nil {
+			e.Log.Error().Err(err).Msg("HTTP server")
+		}
 	}, nil
+}
+
+// leastDrain is how long a server waits for requests under way if the learner has taken the whole
+// time of a stop.
+const leastDrain = 2 * time.Second
+
+// unready makes the process unready once ctx is done, so that no new requests are sent to it. The
+// returned function returns the time that is left for requests under way.
+func (s site) unready(ctx context.Context) (left func() time.Duration) {
+	signal := make(chan time.Time, 1)
+	cancel := context.AfterFunc(ctx, func() {
+		s.health.Add("running", "the process is stopping")
+		signal <- time.Now()
+	})
+	return func() time.Duration {
+		if cancel() {
+			return metrics.DrainLimit
+		}
+		return max(leastDrain, metrics.DrainLimit-time.Since(<-signal))
+	}
 }
 
 // every calls f periodically until the returned function is called.
