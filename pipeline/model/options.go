@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,7 +71,11 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 			c.Decode.Missing = was.Missing
 		}
 	}
-	return c.Options()
+	options, err := c.Options()
+	if err != nil {
+		return nil, fmt.Errorf("%w, and exclude what it was created with: %w", ErrOptions, err)
+	}
+	return options, nil
 }
 
 // keepChoices copies to c the choices that were made for the model of l. It leaves mixture, forest
@@ -102,22 +105,40 @@ func SameOptions(have, want []byte) error {
 // Differences describes the options in which have and want differ, for an error text.
 func Differences(have, want []byte) string {
 	a, b := flat(have), flat(want)
-	var out []string
+	named := map[string]bool{} // options with a line of their own
+	var differ []string
 	for k := range a {
 		if a[k] != b[k] {
-			out = append(out, fmt.Sprintf("%s is %s for this model, but is configured as %s", k, a[k], cmp.Or(b[k], "nothing")))
+			differ = append(differ, k)
 		}
 	}
 	for k := range b {
 		if _, ok := a[k]; !ok {
-			out = append(out, fmt.Sprintf("%s is not set for this model, but is configured as %s", k, b[k]))
+			differ = append(differ, k)
 		}
+	}
+	for _, k := range differ {
+		if !options[k].derived {
+			named[OptionName(k)] = true
+		}
+	}
+	var out []string
+	for _, k := range differ {
+		o, name := options[k], OptionName(k)
+		switch {
+		case o.derived && named[name]:
+			continue
+		case o.derived:
+			name = k
+		}
+		out = append(out, fmt.Sprintf("%s is %s for this model, but is configured as %s", name, o.value(a[k]), o.value(b[k])))
 	}
 	slices.Sort(out)
 	return strings.Join(out, "; ")
 }
 
-// flat flattens a JSON object of objects: it maps "outer.inner" to the JSON value.
+// flat flattens a JSON object of objects: it maps "outer.inner" to the JSON value. A forest on trial
+// and the effort that the first rows decide are "auto", as in a configuration.
 func flat(b []byte) map[string]string {
 	out := map[string]string{}
 	var outer map[string]map[string]json.RawMessage
@@ -128,6 +149,12 @@ func flat(b []byte) map[string]string {
 		for k, v := range inner {
 			out[o+"."+k] = string(v)
 		}
+	}
+	if out["learner.forest_trial"] == "true" {
+		out["learner.forest"] = "auto"
+	}
+	if out["learner.effort"] == fmt.Sprint(learner.AutoEffort) {
+		out["learner.effort"] = "auto"
 	}
 	return out
 }
