@@ -66,6 +66,9 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 		add(mux)
 	}
 	server, err := metrics.Serve(ctx, addr, s.sent.Handler(mux), s.access)
+	if metrics.InUse(err) { // by the process before this one, which has not ended yet, or until another address is chosen
+		return "", nil, exit.TryAgain(err)
+	}
 	if err != nil {
 		return "", nil, err
 	}

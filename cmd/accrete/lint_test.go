@@ -77,15 +77,18 @@ func TestLintRefusesTwoTablesOfOneColumn(t *testing.T) {
 // Options that contradict each other are refused by lint, not only once a learner has started.
 func TestLintRefusesWhatALearnerWouldRefuse(t *testing.T) {
 	for more, want := range map[string]string{
-		"  weight: is_fraud\n":                                        `input.label, input.key and input.weight must differ, but two are "is_fraud"`,
-		"  columns: {is_fraud: boolean}\n":                            `input.columns: "is_fraud" is also the label, the key or the weight`,
-		"learner: {task: regression, loss: logistic}\n":               "loss logistic is for classification, but the task is regression",
-		"learner: {task: classification, intervals: 0.9}\n":           "intervals are for regression, but the task is classification",
-		"learner: {forest: 50}\nrefit: {every: 1m}\n":                 "",
-		"learner: {kernel: chi2}\n":                                   "",
-		"  columns: {at: time:since}\n  key: id\n":                    "",
-		"  labels: {ttl: 1h, topic: outcomes, key: id}\n":             "",
-		"learner: {task: classification, loss: 'quantile:0.1,0.9'}\n": "loss quantile:0.1,0.9 is for regression, but the task is classification",
+		"  weight: is_fraud\n":                                            `input.label, input.key and input.weight must differ, but two are "is_fraud"`,
+		"  columns: {is_fraud: boolean}\n":                                `input.columns: "is_fraud" is also the label, the key or the weight`,
+		"learner: {task: regression, loss: logistic}\n":                   "loss logistic is for classification, but the task is regression",
+		"learner: {task: classification, intervals: 0.9}\n":               "intervals are for regression, but the task is classification",
+		"learner: {algorithm: dsg, step: {size: 2}}\n":                    "learner.step.size 2: want 0 for the default, or more; for direction precond at most 1",
+		"learner: {step: {size: 2}}\n":                                    "learner.step.size is for the algorithms of stochastic descent (dsg, udsg, cdsg, all), not for newton",
+		"learner: {algorithm: udsg, memory: 64MiB}\nrefit: {every: 1m}\n": "refits and a model that grows by memory exclude each other: a refit needs memory for each feature and record of its window",
+		"learner: {forest: 50}\nrefit: {every: 1m}\n":                     "",
+		"learner: {kernel: chi2}\n":                                       "",
+		"  columns: {at: time:since}\n  key: id\n":                        "",
+		"  labels: {ttl: 1h, topic: outcomes, key: id}\n":                 "",
+		"learner: {task: classification, loss: 'quantile:0.1,0.9'}\n":     "loss quantile:0.1,0.9 is for regression, but the task is classification",
 	} {
 		inDir(t, least+more)
 		code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")

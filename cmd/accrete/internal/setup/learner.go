@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
@@ -14,11 +15,11 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 	}
 	effort, err := learner.ParseEffort(c.Learner.Effort)
 	if err != nil {
-		return learner.Config{}, err
+		return learner.Config{}, exit.Refuse(err)
 	}
 	halfLife, err := config.ParseHalfLife(c.Learner.HalfLife)
 	if err != nil {
-		return learner.Config{}, err
+		return learner.Config{}, exit.Refuse(err)
 	}
 	nu := 0.0
 	if d.Task == learner.Novelty {
@@ -58,7 +59,10 @@ func learnerOf(c *config.Config, d *decode.Config) (learner.Config, error) {
 		Nu:           nu,
 	}
 	of.Mixture = of.Mixture || c.Learner.Mixture == "auto" && of.SuitsMixture()
-	return of.WithForest(c.Learner.Forest, c.Refit.Every > 0)
+	if of, err = of.WithForest(c.Learner.Forest, c.Refit.Every > 0); err != nil {
+		return of, exit.Refuse(err)
+	}
+	return of, nil
 }
 
 // maxFeatures returns the maximum of random features, 0 if memory bounds them.

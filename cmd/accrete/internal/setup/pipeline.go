@@ -3,6 +3,8 @@
 package setup
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -40,6 +42,9 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return model.Config{}, err
 	}
+	if err := check(model.Config{Decode: d, Learner: of, Refit: refit(c)}); err != nil {
+		return model.Config{}, err
+	}
 	return model.Config{
 		SignKey: sign, VerifyKey: verify, Writer: version.String(),
 
@@ -67,11 +72,15 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Values:        record.Values(c.Quarantine.Values),
-		Refit:         model.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
+		Refit:         refit(c),
 		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil
+}
+
+func refit(c *config.Config) model.RefitConfig {
+	return model.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune}
 }
 
 // gate returns the rule for new snapshots.
@@ -157,8 +166,27 @@ func Check(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.Effective(); err != nil {
+	return check(model.Config{Decode: d, Learner: l, Refit: refit(c)})
+}
+
+// check returns an error if the options of p are invalid, or exclude each other.
+func check(p model.Config) error {
+	if _, err := p.Learner.Effective(); err != nil {
+		return exit.Refuse(named(err))
+	}
+	if _, err := p.Options(); err != nil {
 		return exit.Refuse(err)
 	}
 	return nil
+}
+
+// named returns err, an error of the options of a learner, with the name of the option in the
+// configuration if the text begins with another one.
+func named(err error) error {
+	text := err.Error()
+	first, rest, _ := strings.Cut(strings.Replace(text, "block size", "width", 1), " ")
+	if name := model.OptionName("learner." + first); name != "learner."+first {
+		return errors.New(name + " " + rest)
+	}
+	return err
 }

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"math/rand/v2"
+	"net"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A supervisor restarts a learner unless it ends with 76 or 78: what a restart cannot change has 78,
+// and a port that the process before may still have has 75.
+func TestLearnRefusesWhatARestartCannotChange(t *testing.T) {
+	var values []string
+	rng := rand.New(rand.NewPCG(3, 2))
+	for range 100 {
+		values = append(values, string(ring(rng)))
+	}
+	d := kafkatest.NewDisk(t)
+	do := on(t, d.Addr)
+	client := kafkatest.ClientOf(t, d.Addr, nil)
+	kafkatest.Fill(t, client, "in", 1, values)
+	do(exit.Refused, "learner.step.size 2: want 0", "learn", "--to-end", "--set", "learner.algorithm=dsg", "--set", "learner.step.size=2")
+	do(exit.Done, "", "learn", "--to-end", "--set", "learner.mixture=on")
+	do(exit.Refused, "options differ from the model's", "learn", "--to-end", "--set", "learner.mixture=auto", "--set", "learner.loss=hinge")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	do(exit.Later, "is in use by another program", "learn", "--to-end", "--set", "learner.mixture=on", "--set", "http.listen="+listener.Addr().String())
+}
