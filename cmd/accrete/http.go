@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/rs/zerolog"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -111,6 +114,21 @@ func (s site) unready(ctx context.Context) (left func() time.Duration) {
 		}
 		return max(leastDrain, metrics.DrainLimit-time.Since(<-signal))
 	}
+}
+
+// announceStop logs that the process is stopping once ctx is done. The returned function ends this;
+// when it returns, nothing will be logged, or has been.
+func announceStop(ctx context.Context, log zerolog.Logger) func() {
+	said := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(said)
+		log.Info().Str("signal", strings.TrimSuffix(context.Cause(ctx).Error(), " signal received")).Msg("stopping")
+	})
+	return sync.OnceFunc(func() {
+		if !cancel() {
+			<-said
+		}
+	})
 }
 
 // every calls f periodically until the returned function is called.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
@@ -71,6 +71,8 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
+	stopping := announceStop(ctx, e.Log)
+	defer stopping()
 	registry, health := newRegistry()
 	w := watch.New(c.Model, e.Log, registry, health)
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -119,11 +121,10 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
 	pl, err := pipeline.Open(ctx, p)
-	if ctx.Err() != nil && l.Standby {
+	if err != nil && ctx.Err() != nil { // stopped before it owned the model
+		stopping()
+		logStopped(e.Log, w.Current())
 		return nil
-	}
-	if ctx.Err() != nil {
-		return exit.TryAgain(errors.New("stopped before it owned the model"))
 	}
 	if err != nil {
 		return w.Ended(err)
@@ -140,6 +141,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	progress.Done()
 	w.Stopped()
 	r := w.Current()
+	if stopping(); ctx.Err() != nil {
+		logStopped(e.Log, r)
+	}
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
 }
 
@@ -159,6 +163,15 @@ func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Confi
 	}
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	return p, nil
+}
+
+// logStopped logs the end of a learner that was stopped by a signal, with what it had then.
+func logStopped(log zerolog.Logger, r watch.Report) {
+	line := log.Info().Int64("step", r.Step)
+	if r.StateHash != nil {
+		line = line.Stringer("state_hash", r.StateHash)
+	}
+	line.Msg("stopped")
 }
 
 // sparkWidth is the width of the error curve on a terminal, in characters.

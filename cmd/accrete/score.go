@@ -50,6 +50,7 @@ type scoreReport struct {
 	ScoredPerSecond float64 `json:"scored_per_second"`
 	Step            int64   `json:"step"` // of the current model
 	Lineage         string  `json:"lineage"`
+	StateHash       string  `json:"state_hash"`
 	Models          int     `json:"models"`     // models used in this run
 	Partitions      int     `json:"partitions"` // assigned to this scorer
 	Lag             int64   `json:"lag"`        // of the assigned partitions
@@ -77,6 +78,8 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
+	stopping := announceStop(ctx, e.Log)
+	defer stopping()
 	if c.Score.Predict != "on" || s.ToEnd {
 		if err := c.Require("score.topics"); err != nil {
 			return err
@@ -138,6 +141,9 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	progress.Done()
 	r := t.report()
+	if stopping(); ctx.Err() != nil {
+		e.Log.Info().Int64("step", r.Step).Str("state_hash", r.StateHash).Msg("stopped")
+	}
 	return e.Print(s.JSON, r.String(), r)
 }
 

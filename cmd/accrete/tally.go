@@ -72,7 +72,7 @@ func (t *tally) event(ev serve.Event) {
 		t.model.Green()
 		t.note()
 		t.metrics.Model(ev.To.ID.Step, ev.To.Written)
-		t.now.Step, t.now.Lineage = ev.To.ID.Step, ev.To.ID.Lineage.String()
+		t.now.Step, t.now.Lineage, t.now.StateHash = ev.To.ID.Step, ev.To.ID.Lineage.String(), ev.To.StateHash.String()
 		t.now.Models++
 		t.e.Log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
