@@ -86,7 +86,7 @@ func adoptText(model string, done admin.AdoptReport, dry bool) string {
 		fmt.Fprint(&b, " (dry run: nothing was written)")
 	}
 	if r := done.Rollback; r != nil {
-		fmt.Fprintf(&b, "; seqs %d to %d are abandoned (%s)", r.ToSeq+1, r.Seq-1, r.Reason)
+		fmt.Fprintf(&b, "; %s (%s)", abandoned(r.ToSeq+1, r.Seq-1), r.Reason)
 	}
 	for _, in := range done.Record.Inputs {
 		name := in.NewTopic

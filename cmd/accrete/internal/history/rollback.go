@@ -62,7 +62,16 @@ func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
 	text := "there is nothing to roll back: the model log of " + c.Model + " is complete, and nothing was published beyond it"
 	if b := done.Record; b != nil {
 		report.RolledBack, report.Seq, report.ToSeq = true, b.Seq, b.ToSeq
-		text = fmt.Sprintf("the history of %s continues from seq %d; seqs %d to %d are abandoned (%s)", c.Model, b.ToSeq, b.ToSeq+1, b.Seq-1, b.Reason)
+		text = fmt.Sprintf("the history of %s continues from seq %d; %s (%s)", c.Model, b.ToSeq, abandoned(b.ToSeq+1, b.Seq-1), b.Reason)
 	}
 	return e.Print(r.JSON, text, report)
+}
+
+// abandoned describes the sequence numbers from one to another that a rollback abandons. There are
+// none if from is greater, as where only the end of the outputs was lost.
+func abandoned(from, to int64) string {
+	if from > to {
+		return "no seq is abandoned"
+	}
+	return fmt.Sprintf("seqs %d to %d are abandoned", from, to)
 }

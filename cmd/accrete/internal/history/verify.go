@@ -79,7 +79,7 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 		text += fmt.Sprintf("\n%d challengers solved again", r.Challengers)
 	}
 	for _, a := range r.Abandoned {
-		text += fmt.Sprintf("\nseqs %d to %d are abandoned, by %s: %s", a.From, a.To, a.By, a.Reason)
+		text += fmt.Sprintf("\n%s, by %s: %s", abandoned(a.From, a.To), a.By, a.Reason)
 	}
 	for _, u := range r.Unread {
 		text += fmt.Sprintf("\nseqs %d to %d cannot be replayed: %s", u.FromSeq, u.ToSeq, u.Why)
