@@ -57,15 +57,12 @@ func NewArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest fu
 	return &Archive{log: kafkalog.Reader{Client: c, Topic: topic, Key: key, Again: true}, newest: newest, reading: make(chan struct{}, 1)}
 }
 
-// Version returns the model of a version. A version is a step, or an RFC 3339 time, which
-// stands for the newest snapshot written until then. The model is loaded unless it is in
-// memory. The error is ErrNoVersion if there is no such snapshot.
+// Version returns the model of a version. A version is a step, which stands for its newest
+// snapshot, whichever of them is pinned or in memory, or an RFC 3339 time, which stands for the
+// newest snapshot written until then. The model is loaded unless it is in memory. The error is ErrNoVersion if there is no such snapshot.
 func (a *Archive) Version(ctx context.Context, version string) (*Served, error) {
 	step, err := strconv.ParseInt(version, 10, 64)
 	if err == nil {
-		if m := a.inMemory(func(m *Served) bool { return m.ID.Step == step }); m != nil {
-			return m, nil
-		}
 		return a.find(ctx, func(p past) bool { return p.step <= step }, func(p past) error {
 			if p.step != step {
 				return fmt.Errorf("%w %d: there is no snapshot of this step, the one before it is of step %d", ErrNoVersion, step, p.step)

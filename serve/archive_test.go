@@ -85,3 +85,31 @@ func TestArchiveHasEveryModelOfTheLog(t *testing.T) {
 	has(fmt.Sprint(step), all[2])
 	has(fmt.Sprint(all[0].Step), all[0])
 }
+
+// Records that do not complete a mini-batch change the state and not the step: the step then names
+// the newest of its snapshots, also while an older one is in memory, as a pinned one is.
+func TestStepNamesItsNewestSnapshot(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	w.learn(t, w.in)
+	_, at := w.manifests(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(2, 1, class))
+	w.learn(t, w.in)
+	all, _ := w.manifests(t)
+	if len(all) != 2 || all[0].Step != all[1].Step || all[0].StateHash == all[1].StateHash {
+		t.Fatalf("want two snapshots of one step: %+v", all)
+	}
+	f := serve.NewFollower(w.client, model.LogTopic(w.model), nil, func(string, error) {})
+	if _, err := f.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a := f.Archive()
+	for _, want := range []struct {
+		version string
+		of      *modellog.Manifest
+	}{{at[0].Add(time.Millisecond).UTC().Format(time.RFC3339Nano), all[0]}, {fmt.Sprint(all[0].Step), all[1]}} {
+		if m, err := a.Version(t.Context(), want.version); err != nil || m.StateHash != want.of.StateHash {
+			t.Errorf("version %s: %v, want state %v", want.version, err, want.of.StateHash)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (t *tally) chosen(c modellog.Choice) {
 		}
 	}
 	t.note()
-	line := t.e.Log.Info().Str("mode", string(c.Mode)).Int64("step", c.Snapshot.Step)
+	line := t.e.Log.Info().Str("mode", string(c.Mode)).Int64("step", c.Snapshot.Step).Int64("seq", c.Snapshot.Seq).Stringer("snapshot", c.Snapshot.Snapshot)
 	if c.Reason != "" {
 		line.Str("reason", c.Reason)
 	}

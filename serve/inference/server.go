@@ -129,7 +129,8 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 			return second, nil
 		}
 	}
-	if v == "" || v == serve.Champion || v == version(m) {
+	follows := s.Choice == nil || s.Choice().Mode == modellog.Follow // otherwise m may not be the newest of its step
+	if v == "" || v == serve.Champion || v == version(m) && (follows || s.Past == nil) {
 		return m, nil
 	}
 	if s.Past == nil {

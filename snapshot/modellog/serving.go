@@ -42,6 +42,9 @@ type Ref struct {
 	Step     int64       `json:"step"`
 }
 
+// String returns the step with what tells the snapshot from others of the same step, for people.
+func (r Ref) String() string { return fmt.Sprintf("step %d (seq %d, %.8s)", r.Step, r.Seq, r.Snapshot) }
+
 // RefTo returns the name of the snapshot that the MANIFEST at an offset completes.
 func RefTo(m *Manifest, offset int64) Ref {
 	return Ref{m.Snapshot, offset, min(m.Start.Offset, m.FirstChunk), m.Seq, m.Step}

@@ -95,6 +95,7 @@ type ServingReport struct {
 	Model    string          `json:"model"`
 	Mode     modellog.Mode   `json:"mode"`
 	Step     int64           `json:"step"`
+	Seq      int64           `json:"seq"`
 	Snapshot string          `json:"snapshot"`
 	Reason   string          `json:"reason,omitempty"`
 	Before   modellog.Choice `json:"before"`
@@ -118,11 +119,11 @@ func choose(ctx context.Context, e *env.Env, flags env.ConfigFlags, json bool, t
 		return err
 	}
 	text := map[modellog.Mode]string{
-		modellog.Follow: "scorers of %s serve the snapshot of step %d, and later ones that pass the gate",
-		modellog.Hold:   "scorers of %s keep the snapshot of step %d until accrete promote",
-		modellog.Pin:    "scorers of %s serve the snapshot of step %d until accrete promote",
+		modellog.Follow: "scorers of %s serve the snapshot of %s, and later ones that pass the gate",
+		modellog.Hold:   "scorers of %s keep the snapshot of %s until accrete promote",
+		modellog.Pin:    "scorers of %s serve the snapshot of %s until accrete promote",
 	}[is.Mode]
-	return e.Print(json, fmt.Sprintf(text, c.Model, is.Snapshot.Step), ServingReport{c.Model, is.Mode, is.Snapshot.Step, is.Snapshot.Snapshot.String(), is.Reason, was})
+	return e.Print(json, fmt.Sprintf(text, c.Model, is.Snapshot), ServingReport{c.Model, is.Mode, is.Snapshot.Step, is.Snapshot.Seq, is.Snapshot.Snapshot.String(), is.Reason, was})
 }
 
 // refOf returns the snapshot that a version names.
