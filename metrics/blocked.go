@@ -22,6 +22,7 @@ type Blocked struct {
 	records, seconds *prometheus.GaugeVec
 	now              func() time.Time
 	of               map[[2]string]standing
+	shown            map[[2]string]struct{} // partitions with gauges, blocked or not
 }
 
 // standing is a last stable offset below the high watermark, and the time since when it
@@ -43,6 +44,7 @@ func (b *Blocked) Set(topic string, partition int, stable, high int64) (reason s
 	case !blocked || was.stable != stable:
 		b.of[p] = standing{stable, b.now()}
 	}
+	b.shown[p] = struct{}{}
 	b.records.WithLabelValues(p[:]...).Set(float64(max(0, high-stable)))
 	seconds := 0.0
 	if s, ok := b.of[p]; ok {
@@ -66,11 +68,12 @@ func (b *Blocked) reason() (reason string) {
 // Keep removes the partitions for which reads returns false, and returns the same
 // reason as Set.
 func (b *Blocked) Keep(reads func(topic string, partition int) bool) (reason string) {
-	for p := range b.of {
+	for p := range b.shown {
 		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
 			b.records.DeleteLabelValues(p[:]...)
 			b.seconds.DeleteLabelValues(p[:]...)
 			delete(b.of, p)
+			delete(b.shown, p)
 		}
 	}
 	return b.reason()
@@ -83,6 +86,7 @@ func (m maker) blocked() *Blocked {
 		seconds: m.shared("accrete_blocked_seconds", "Seconds since the last stable offset last advanced, while it is below the high watermark; 0 otherwise."),
 		now:     time.Now,
 		of:      map[[2]string]standing{},
+		shown:   map[[2]string]struct{}{},
 	}
 }
 

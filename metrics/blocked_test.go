@@ -41,4 +41,12 @@ func TestTransactionThatHangsIsToldFromThoseThatPass(t *testing.T) {
 	b.Set("in", 0, 5, 6)
 	c.pass(time.Hour)
 	check("read by another scorer", "", b.Keep(func(string, int) bool { return false }))
+	if families, err = r.Gather(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "accrete_blocked_") {
+			t.Errorf("%s has partitions that other scorers read: %v", f.GetName(), f.Metric)
+		}
+	}
 }
