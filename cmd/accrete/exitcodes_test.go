@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -30,4 +32,18 @@ func TestLearnRefusesWhatARestartCannotChange(t *testing.T) {
 	}
 	defer listener.Close()
 	do(exit.Later, "is in use by another program", "learn", "--to-end", "--set", "learner.mixture=on", "--set", "http.listen="+listener.Addr().String())
+}
+
+// With --log-format json the error that ends the process is a line of the log.
+func TestLastErrorHasTheFormatOfTheLog(t *testing.T) {
+	inDir(t, least)
+	for format, want := range map[string]string{"json": `"message":"ended with an error"`, "auto": "accrete: "} {
+		code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--set", "learner.lags=-1", "--log-format", format)
+		if code != exit.Refused || !strings.Contains(stderr, want) || json.Valid([]byte(stderr)) != (format == "json") {
+			t.Errorf("%s: exit code %d, said %s", format, code, stderr)
+		}
+		if format == "json" && !strings.Contains(stderr, `"code":78`) {
+			t.Errorf("%s: want the code 78", stderr)
+		}
+	}
 }

@@ -121,7 +121,11 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(e.Stderr, exit.OneLine(err))
+	if code := exit.Code(err); e.JSONLog {
+		e.Log.Error().Err(err).Int("code", code).Msg("ended with an error")
+	} else {
+		fmt.Fprintln(e.Stderr, exit.OneLine(err))
+	}
 	return exit.Code(err)
 }
 

@@ -23,6 +23,7 @@ type Env struct {
 	Stderr   io.Writer // logs and progress
 	environ  []string
 	Log      zerolog.Logger // to stderr; disabled until the flags are parsed
+	JSONLog  bool           // --log-format json: every line on stderr is JSON
 	Terminal bool           // stderr is a terminal that can rewrite a line
 
 	Interactive bool // stdout is such a terminal as well
@@ -83,6 +84,7 @@ func (e *Env) StartLog(level, format string) {
 	if format == "console" || format == "auto" && e.Terminal {
 		w = zerolog.ConsoleWriter{Out: e.Stderr, NoColor: !e.color, TimeFormat: time.TimeOnly}
 	}
+	e.JSONLog = format == "json"
 	l, err := zerolog.ParseLevel(level)
 	if err != nil {
 		l = zerolog.InfoLevel // kong has validated the level
