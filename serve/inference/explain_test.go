@@ -51,3 +51,14 @@ func TestPredictionsAreExplainedOnRequest(t *testing.T) {
 	c.ask("POST", "/predict", many, http.StatusOK)
 	c.ask("POST", "/predict?explain=true", many, http.StatusRequestEntityTooLarge)
 }
+
+// A body that is JSON and neither an object nor a list is refused with both forms that are read.
+func TestBodyThatIsNoRowNamesBothForms(t *testing.T) {
+	m, _ := typed(t)
+	c := newClient(t, m)
+	for _, body := range []string{"5", "null", `"a"`} {
+		if got := c.ask("POST", "/predict", body, http.StatusBadRequest); !strings.Contains(got, "want an object, or a list of objects") {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}

@@ -37,6 +37,9 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		return a, bad("the body is empty")
 	}
 	objects, list := []json.RawMessage{b}, b[0] == '['
+	if !list && b[0] != '{' && json.Valid(b) {
+		return a, bad("the body is %.20q: want an object, or a list of objects", b)
+	}
 	if list {
 		if err := json.Unmarshal(b, &objects); err != nil {
 			return a, bad("the body is not JSON: %v", err)
