@@ -121,12 +121,11 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
 	pl, err := pipeline.Open(ctx, p)
-	if err != nil && ctx.Err() != nil { // stopped before it owned the model
-		stopping()
-		logStopped(e.Log, w.Current())
+	switch {
+	case err != nil && ctx.Err() != nil: // stopped before it owned the model
+		logStopped(stopping, e.Log, w.Current())
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return w.Ended(err)
 	}
 	progress := e.Progress(false)
@@ -141,8 +140,8 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	progress.Done()
 	w.Stopped()
 	r := w.Current()
-	if stopping(); ctx.Err() != nil {
-		logStopped(e.Log, r)
+	if ctx.Err() != nil {
+		logStopped(stopping, e.Log, r)
 	}
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
 }
@@ -165,8 +164,9 @@ func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Confi
 	return p, nil
 }
 
-// logStopped logs the end of a learner that was stopped by a signal, with what it had then.
-func logStopped(log zerolog.Logger, r watch.Report) {
+// logStopped logs the end of a learner that was stopped by a signal, with what it had then. stopping is called before.
+func logStopped(stopping func(), log zerolog.Logger, r watch.Report) {
+	stopping()
 	line := log.Info().Int64("step", r.Step)
 	if r.StateHash != nil {
 		line = line.Stringer("state_hash", r.StateHash)

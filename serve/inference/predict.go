@@ -36,17 +36,9 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	if len(b) == 0 {
 		return a, bad("the body is empty")
 	}
-	objects, list := []json.RawMessage{b}, b[0] == '['
-	if !list && b[0] != '{' && json.Valid(b) {
-		return a, bad("the body is %.20q: want an object, or a list of objects", b)
-	}
-	if list {
-		if err := json.Unmarshal(b, &objects); err != nil {
-			return a, bad("the body is not JSON: %v", err)
-		}
-		if len(objects) > MaxRows {
-			return a, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
-		}
+	objects, list, fault := objectsOf(b)
+	if fault != nil {
+		return a, fault
 	}
 	explain, fault := explains(r)
 	if fault != nil {
@@ -96,4 +88,21 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		all.WriteByte(']')
 	}
 	return result{body: all.Bytes(), rows: len(objects), log: w.log}, nil
+}
+
+// objectsOf returns the objects of a body, which is not empty, and whether it is a list of them.
+func objectsOf(b []byte) (objects []json.RawMessage, list bool, fault *failure) {
+	objects, list = []json.RawMessage{b}, b[0] == '['
+	switch {
+	case !list && b[0] != '{' && json.Valid(b):
+		return nil, list, bad("the body is %.20q: want an object, or a list of objects", b)
+	case list:
+		if err := json.Unmarshal(b, &objects); err != nil {
+			return nil, list, bad("the body is not JSON: %v", err)
+		}
+		if len(objects) > MaxRows {
+			return nil, list, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
+		}
+	}
+	return objects, list, nil
 }
