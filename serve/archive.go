@@ -59,7 +59,8 @@ func NewArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest fu
 
 // Version returns the model of a version. A version is a step, which stands for its newest
 // snapshot, whichever of them is pinned or in memory, or an RFC 3339 time, which stands for the
-// newest snapshot written until then. The model is loaded unless it is in memory. The error is ErrNoVersion if there is no such snapshot.
+// newest snapshot written until then. The model is loaded unless it is in memory. The error is
+// ErrNoVersion if there is no such snapshot.
 func (a *Archive) Version(ctx context.Context, version string) (*Served, error) {
 	step, err := strconv.ParseInt(version, 10, 64)
 	if err == nil {

@@ -164,7 +164,8 @@ func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Confi
 	return p, nil
 }
 
-// logStopped logs the end of a learner that was stopped by a signal, with what it had then. stopping is called before.
+// logStopped logs the end of a learner that was stopped by a signal, with what it had then. It calls
+// stopping first.
 func logStopped(stopping func(), log zerolog.Logger, r watch.Report) {
 	stopping()
 	line := log.Info().Int64("step", r.Step)

@@ -54,7 +54,7 @@ var options = map[string]option{
 	"learner.outputs":        {name: "input.label", derived: true},
 	"learner.sparse":         {name: "input.sparse", off: "0"},
 	"learner.step_size":      {name: "learner.step.size", off: "0"},
-	"learner.step" + "per":   {name: "learner.direction"},
+	"learner.stepper":        {name: "learner.direction"},
 	"learner.theta":          {name: "learner.step.theta", off: "0"},
 	"learner.variance":       {off: "off", on: "on"},
 	"learner.width":          {name: "learner.block_size"},
