@@ -36,7 +36,7 @@ type learnCommand struct {
 	FromOffsets string `name:"from-offsets" placeholder:"WHERE" help:"Where a new model begins to read the input topics: earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,… (default: earliest)."`
 	Predict     bool   `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
 
-	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. The model log must be empty."`
+	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. A model that is in the log continues: the flag may stay for later starts."`
 	Upgrade  bool `help:"Continue a model of another version of the arithmetic or the decoder. The model log and the lineage record the upgrade."`
 }
 
