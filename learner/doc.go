@@ -17,7 +17,8 @@
 // each class, or the mean. Fits of the columns' scale and the kernel's scale to the
 // first rows take effect at fixed rows (the checkpoints of the warm-up), and with each
 // of them the model starts again and learns the rows so far. After the last one, from
-// row 1,250 on, only mini-batches and new classes change the model.
+// row 1,250 on, only mini-batches, the rows that the members of a mixture learn together,
+// new classes and a new scale of the labels change the model.
 //
 // The same Config and the same rows give the same predictions and the same State, bit
 // for bit, for any division of the rows into batches and on any number of cores. A

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -94,6 +95,9 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 			return nil, err
 		}
 		for _, i := range mine {
+			if int(i) >= len(first) {
+				return nil, fmt.Errorf("partition %d of %q is assigned, but the topic has %d for the broker: %w", i, topic, len(first), ingest.ErrUnknownTopic)
+			}
 			p := part{topic, int(i), max(first[i], committed[i]), -1}
 			if committed[i] >= 0 && committed[i] < first[i] {
 				s.config.Report(Gap{topic, int(i), committed[i], first[i]})
