@@ -142,7 +142,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	if err := os.WriteFile(config, []byte(strings.Replace(text, "[x, y, z]", "[x, z, y]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "input.labels is") {
+	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "input.label is") {
 		t.Errorf("other labels: exit %d, %s", code, stderr)
 	}
 }

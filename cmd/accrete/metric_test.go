@@ -250,7 +250,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(other)
-	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "learner.metric is") {
+	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "learner.kernel.metric is") {
 		t.Errorf("with another metric: exit %d, %s", code, stderr)
 	}
 	write(train)
