@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Wide rows whose labels do not differ yet leave linear members without a step. Such members are not
-// ready, whether their Learner has been restored or not.
+// As long as all labels of wide rows are equal, linear members take no step. They do not predict
+// until they have taken one, whether or not their Learner has been restored in between.
 func TestWideRowsOfOneLabelAreRestored(t *testing.T) {
 	const dim = 300
 	c := Config{Task: Regression, Mixture: true}

@@ -426,8 +426,8 @@ func TestPredictNamesBothSourcesOfAModel(t *testing.T) {
 	}
 }
 
-// A model of a CSV file whose label was found by its name predicts flat JSON objects, with and
-// without the label, as it predicts the same rows of CSV.
+// After fit has found the label of a CSV file, its model predicts flat JSON objects, with and without
+// the label.
 func TestPredictReadsFlatObjectsWithoutALabel(t *testing.T) {
 	dir := t.TempDir()
 	rows, objects, model := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "m.snap")

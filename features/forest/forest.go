@@ -158,8 +158,8 @@ func addLeaves(sums []float64, leaves []int32, coef []float32, scores int) {
 	}
 }
 
-// sumRows is the number of rows that go through a tree together, while its nodes are in the cache,
-// and sumTrees the number of trees whose leaves are found together.
+// sumRows rows go through a tree together, while its nodes are in the cache. The leaves of sumTrees
+// trees are found before any of their coefficients is added.
 const sumRows, sumTrees = 64, 4
 
 // leafNode returns a leaf with a number, for the place at among the nodes.

@@ -333,8 +333,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func BenchmarkGrow(b *testing.B) {
-	const rows, dim, classes = 1250, 784, 10
+// classified returns a sample whose columns shift with the class.
+func classified(rows, dim, classes int) Sample {
 	r := rand.New(rand.NewPCG(5, 6))
 	s := Sample{X: make([]float32, rows*dim), Dim: dim, Targets: make([]float64, rows), Classes: classes, Weights: make([]float64, rows)}
 	for i := range s.Targets {
@@ -343,21 +343,19 @@ func BenchmarkGrow(b *testing.B) {
 			s.X[i*dim+j] = float32(r.NormFloat64()) + float32((i*j)%7)*float32(s.Targets[i])/10
 		}
 	}
+	return s
+}
+
+func BenchmarkGrow(b *testing.B) {
+	s := classified(1250, 784, 10)
 	for b.Loop() {
 		Grow(s, 4, 1)
 	}
 }
 
 func BenchmarkSum(b *testing.B) {
-	const rows, dim, scores = 5000, 54, 7
-	r := rand.New(rand.NewPCG(7, 8))
-	s := Sample{X: make([]float32, rows*dim), Dim: dim, Targets: make([]float64, rows), Classes: scores, Weights: make([]float64, rows)}
-	for i := range s.Targets {
-		s.Targets[i], s.Weights[i] = float64(r.IntN(scores)), 1
-		for j := range dim {
-			s.X[i*dim+j] = float32(r.NormFloat64()) + float32((i*j)%7)*float32(s.Targets[i])/10
-		}
-	}
+	const dim, scores = 54, 7
+	s := classified(5000, dim, scores)
 	f := Grow(s, 100, 1)
 	coef := make([]float32, f.Leaves()*scores)
 	for _, n := range []int{1, 32} {

@@ -68,8 +68,8 @@ func (f *File) Discard() {
 	}
 }
 
-// Write writes the file with this name, whose contents write produces, or nothing if write returns
-// an error.
+// Write creates or replaces the file with this name. Its contents are what the function write
+// writes. If write returns an error, the file stays as it was.
 func Write(name string, write func(io.Writer) error) error {
 	f, err := Create(name)
 	if err != nil {

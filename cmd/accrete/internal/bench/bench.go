@@ -179,8 +179,8 @@ func contenders(of learner.Config) (names []string) {
 	return append(names, "all/adagrad", "dsg/rate") // algorithms with another direction than their default
 }
 
-// Files returns the files that are read and written, except for the pictures of --plots, whose names
-// end like those of no data set.
+// Files returns the files that are read and written. The pictures of --plots are left out: no data
+// set has such a name.
 func (c *Command) Files() env.Files {
 	f := env.Files{Outputs: c.ProfileFlags.Outputs()}
 	if paths, err := filepath.Glob(filepath.Join(c.Dir, "*")); err == nil && c.Dir != "" {

@@ -15,7 +15,6 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -180,18 +179,7 @@ func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.S
 			unplotted = fmt.Errorf("--plot: %w", err)
 		}
 	}
-	if f.Save == "" {
-		return unplotted
-	}
-	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
-	file, err := snapshot.Append(nil, s)
-	if err == nil {
-		err = snapshot.WriteFile(f.Save, file)
-	}
-	if err != nil {
-		err = fmt.Errorf("--save: %w", err)
-	}
-	return errors.Join(unplotted, err)
+	return errors.Join(unplotted, files.Save(f.Save, s))
 }
 
 // warnOfCosts names the classes in --costs and --balance that no row has.

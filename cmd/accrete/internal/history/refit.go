@@ -9,11 +9,10 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // Refit is accrete refit.
@@ -85,7 +84,7 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	unwritten := r.write(s) // the report does not depend on it
+	unwritten := files.Save(r.Save, s) // the report does not depend on it
 	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
@@ -98,20 +97,4 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 		text += fmt.Sprintf("\nappended as challenger %s, state %v", report.Snapshot, report.StateHash)
 	}
 	return errors.Join(e.Print(r.JSON, text, report), unwritten)
-}
-
-// write writes the file that --save names.
-func (r *Refit) write(s *snapshot.Snapshot) error {
-	if r.Save == "" {
-		return nil
-	}
-	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
-	file, err := snapshot.Append(nil, s)
-	if err == nil {
-		err = snapshot.WriteFile(r.Save, file)
-	}
-	if err != nil {
-		return fmt.Errorf("--save: %w", err)
-	}
-	return nil
 }
