@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/sparse"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -89,6 +90,36 @@ func TestCombinationsBeginAsTheMean(t *testing.T) {
 			if !near(v, want[i]) {
 				t.Errorf("a factor of %v: share %d is %v, want %v", theta, i, v, want[i])
 			}
+		}
+	}
+}
+
+// What a scorer predicts is the combination also where the mean of the labels is no longer that of
+// their unit.
+func TestAScorerPredictsTheCombination(t *testing.T) {
+	h := target.NewHead(nil, target.Regression, 0, 1)
+	h.Scales = []target.Scale{{Mean: 2, Deviation: 4}}
+	m := New(h, true)
+	m.factors = []float64{1}
+	for i := range 2 * recentLabels {
+		m.now.bounds[0].add(float64(i%101 - 50))
+	}
+	const mean, factor, score = 7, 1.5, 0.25
+	m.now.labels[0], m.now.labels[1] = 1, mean
+	for _, s := range m.now.combined.stacks {
+		s.theta[0] = factor
+	}
+	weights := make([]float64, len(outerPrior))
+	m.now.combined.outer[0].Mix(weights, m.outerAwake)
+	m.setStatic(&h)
+	engine := h.Scales[0].Mean + score*h.Scales[0].Deviation
+	want := weights[0]*engine + (1-weights[0])*(mean+factor*(engine-mean))
+	for _, limits := range [][]float64{m.Static.Limits, nil} {
+		f := []float64{score}
+		m.Static.Limits = limits
+		m.Static.Apply(f, []float32{0}, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
+		if got := h.Scales[0].Mean + f[0]*h.Scales[0].Deviation; math.Abs(got-want) > 1e-6 {
+			t.Errorf("a scorer with the limits %v predicts %v, want %v", limits, got, want)
 		}
 	}
 }
