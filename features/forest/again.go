@@ -36,11 +36,11 @@ type openSums struct {
 	sum words
 }
 
-func (p *packed) worker(kinds int, prefer *preferences) *packedWorker {
+func (p *packed) worker(g *growth) *packedWorker {
 	n, d := p.rows, len(p.ranks)
 	return &packedWorker{
-		packed: p, kinds: kinds, numbers: make([]uint16, n), own: make([]uint64, n*p.used), moved: make([]uint16, n),
-		away: make([]uint64, n*p.used), at: make([]uint16, n), drawer: newDrawer(d, prefer), constant: make(set, d/64+1),
+		packed: p, kinds: g.kinds, numbers: make([]uint16, n), own: make([]uint64, n*p.used), moved: make([]uint16, n),
+		away: make([]uint64, n*p.used), at: make([]uint16, n), drawer: newDrawer(d, g.among, g.prefer), constant: make(set, d/64+1),
 		rare: make([]words, d), rareOf: make([]int32, d),
 	}
 }

@@ -368,3 +368,38 @@ func BenchmarkSum(b *testing.B) {
 		})
 	}
 }
+
+// Constant columns do not change how many columns are compared at a node, if only those that vary
+// count.
+func TestVaryingColumnsCount(t *testing.T) {
+	const rows, varying, constant = 60, 5, 20
+	s := Sample{Dim: varying + constant, Weights: make([]float64, rows+1), Targets: make([]float64, rows+1)}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range rows {
+		for j := range s.Dim {
+			v := float32(j)
+			if j < varying {
+				v = rng.Float32()
+			}
+			s.X = append(s.X, v)
+		}
+		s.Weights[i], s.Targets[i] = 1, rng.Float64()
+	}
+	s.X = append(s.X, make([]float32, s.Dim)...) // a row without weight
+	for _, s.Thresholds = range []int{0, packedDraws} {
+		for _, test := range []struct {
+			varying bool
+			among   int
+		}{{false, varying + constant}, {true, varying}} {
+			s.Varying = test.varying
+			g := newGrowth(s)
+			if (g.packed != nil) != (s.Thresholds > 0) {
+				t.Fatalf("with %d thresholds the sample is packed: %v", s.Thresholds, g.packed != nil)
+			}
+			d := newDrawer(s.Dim, g.among, nil)
+			if wanted, draws := d.node(); wanted != (test.among+1)/2 || draws != s.Dim {
+				t.Errorf("thresholds %d, varying %v: %d columns are compared, of %d draws", s.Thresholds, test.varying, wanted, draws)
+			}
+		}
+	}
+}

@@ -215,12 +215,15 @@ func (p *preferences) draw(u float64) int32 {
 // drawer draws the columns of one node after the other, each of them at most once.
 type drawer struct {
 	prefer *preferences
+	wanted int     // columns that are compared at a node, unless some are preferred
 	order  []int32 // columns, of which the first are those of the node
 	drawn  set     // those of the node, with preferences
 }
 
-func newDrawer(columns int, prefer *preferences) drawer {
-	d := drawer{prefer: prefer, order: make([]int32, columns)}
+// newDrawer returns a drawer of columns, of which half of those that are counted are compared at a
+// node.
+func newDrawer(columns, counted int, prefer *preferences) drawer {
+	d := drawer{prefer: prefer, wanted: (counted + 1) / 2, order: make([]int32, columns)}
 	if prefer != nil {
 		d.drawn = make(set, columns/64+1)
 	}
@@ -238,12 +241,11 @@ func (d *drawer) begin() {
 // largest number of draws.
 func (d *drawer) node() (wanted, draws int) {
 	clear(d.drawn)
-	wanted = (len(d.order) + 1) / 2
 	if d.prefer != nil {
-		wanted = min(wanted, d.prefer.splits)
+		wanted = min(d.wanted, d.prefer.splits)
 		return wanted, drawsPerSplit * wanted
 	}
-	return min(wanted, maxSplits), min(len(d.order), maxColumns)
+	return min(d.wanted, maxSplits), min(len(d.order), maxColumns)
 }
 
 // alike returns the column of draw i for a number from i to len(order)-1.

@@ -168,12 +168,12 @@ func TestPreferredColumnsAreDrawnMoreOften(t *testing.T) {
 		t.Error("there are preferences without gains")
 	}
 	for splits, want := range map[int]int{0: preferredSplits, 3: 3, 100: 50} {
-		d := newDrawer(100, newPreferences(gains, splits))
+		d := newDrawer(100, 100, newPreferences(gains, splits))
 		if wanted, most := d.node(); wanted != want || most != drawsPerSplit*want {
 			t.Errorf("%d splits: %d columns in %d draws, want %d", splits, wanted, most, want)
 		}
 	}
-	d := newDrawer(len(gains), p)
+	d := newDrawer(len(gains), len(gains), p)
 	for range 50 {
 		wanted, most := d.node()
 		if wanted != 5 || most != 20 {

@@ -29,6 +29,9 @@ type Sample struct {
 	// preferredSplits.
 	Splits int
 
+	// Varying means that only columns of which the rows have two values count for Dim/2, see Grow.
+	Varying bool
+
 	// Shared is nil, or what samples of the same rows and weights share.
 	Shared *Shared
 }
@@ -49,8 +52,8 @@ const (
 //
 // At a node it draws columns without replacement, and uniform thresholds in each, until ⌈Dim/2⌉
 // columns, but at most maxSplits, have a threshold that leaves minLeafRows on both sides. With
-// Gains, Splits columns suffice. Of these splits it takes the one that lowers the variance of the
-// targets, or the Gini impurity of classes, the most.
+// Gains, Splits columns suffice; with Varying, half of the columns that vary. Of these splits it
+// takes the one that lowers the variance of the targets, or the Gini impurity of classes, the most.
 func Grow(s Sample, trees int, seed uint64) *Forest {
 	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
 	g := newGrowth(s)
@@ -77,7 +80,7 @@ type treeGrower interface{ tree(key [32]byte) []node }
 // treeGrower returns one for the sample.
 func (g *growth) treeGrower() treeGrower {
 	if g.packed != nil {
-		return g.packed.worker(g.kinds, g.prefer)
+		return g.packed.worker(g)
 	}
 	return g.worker()
 }
@@ -137,6 +140,7 @@ type growth struct {
 	prefer  *preferences
 
 	low, high []key       // smallest and largest value of the rows in each column
+	among     int         // columns of which half are compared at a node
 	twoValued []bool      // columns without another value
 	alike     bool        // the weight of each of the rows is 1
 	counts    [][2]uint64 // see counted; nil if rows are not counted
@@ -166,7 +170,30 @@ func newGrowth(s Sample) *growth {
 	if g.packed = g.pack(&s); g.packed == nil {
 		g.divide(&s)
 	}
+	g.among = s.Dim
+	if s.Varying {
+		g.among = g.varying()
+	}
 	return g
+}
+
+// varying returns the number of columns of which the rows have two values.
+func (g *growth) varying() int {
+	n := 0
+	if g.packed != nil {
+		for _, values := range g.packed.values {
+			if len(values) > 1 {
+				n++
+			}
+		}
+		return n
+	}
+	for j, low := range g.low {
+		if low < g.high[j] {
+			n++
+		}
+	}
+	return n
 }
 
 // divide divides the rows of s into columns, for trees that grow from values.
@@ -219,7 +246,7 @@ type open struct{ node, from, to int32 }
 
 func (g *growth) worker() *worker {
 	return &worker{
-		growth: g, drawer: newDrawer(len(g.columns), g.prefer), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
+		growth: g, drawer: newDrawer(len(g.columns), g.among, g.prefer), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
 		moved: make([]int32, len(g.rows)), column: make([]key, len(g.rows)), constant: make(set, len(g.columns)/64+1),
 	}
 }
