@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 import accrete  # noqa: E402
 
 TOLERANCE = 1e-6
-ROWS = 400
+ROWS = 480
 
 # name, how the label comes from the row, options of fit
 COLUMNS = "a,b,c,deep.d,deep.ok,at,n:numeric:normal,w:category:decay=100,t:time:trend,s:time:since,note:text,a*c:pair,code:category,log"
@@ -52,6 +52,9 @@ def rows(label, declared):
         row["at"] = f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}T{i % 24:02d}:00:00{r.choice(['Z', '+02:00', '.25Z'])}"
         if i % 50 == 7:
             row["c"], row["a"] = None, row["a"] * 1e9
+        row |= {"more": f"k{r.randrange(3 if i < 410 else 9)}", "late": r.gauss(0, 1) if i > 410 else None}
+        if label != "number":
+            row["later"] = r.choice("pqr") if i > 410 else None
         if declared:
             row |= {"n": r.lognormvariate(0, 2), "w": r.choice("pqr"), "t": 1.7e9 + 1000 * i, "s": f"2024-01-01 00:{i // 60:02d}:{i % 60:02d}", "who": f"u{r.randrange(9)}"}
             row |= {"note": " ".join(r.choice(["Foo", "bar-baz", "Käse", "17"]) for _ in range(4)), "code": r.choice([1, 2.5, 1e-7, 123456789.25, "1"]), "log": r.gauss(0, 100)}

@@ -84,18 +84,30 @@ func (l *Learner) Encoding() (width int, bytes int64) {
 // width returns the number of values of a row as the model sees it.
 func (l *Learner) width() int { return l.fit.Width(l.dim) }
 
-// takeTypes stores the types of the columns of b while the warm-up needs them. Types may differ
+// takeTypes takes the types of the columns of b while they may change the model. Types may differ
 // between calls only for columns that had no value before.
 func (l *Learner) takeTypes(b *Batch) {
-	if !l.warming() {
+	awaits := l.fit != nil && l.fit.Encoding.Awaits()
+	if !awaits && !l.warming() {
 		return
 	}
+	types := l.rowTypes(b)
+	if awaits {
+		l.fit.Encoding.Settle(types)
+	}
+	if l.warming() {
+		l.warmup.Columns = types
+	}
+}
+
+// rowTypes returns the types of the columns of the rows of b with their lags; nil if all are
+// numeric.
+func (l *Learner) rowTypes(b *Batch) []ColumnType {
 	if b.types != nil && len(b.types) != b.Dim() {
 		panic(fmt.Sprintf("learner: %d types for rows of %d values", len(b.types), b.Dim()))
 	}
 	if !slices.ContainsFunc(b.types, func(t ColumnType) bool { return t != NumericColumn }) {
-		l.warmup.Columns = nil
-		return
+		return nil
 	}
 	if l.config.Metric != nil || l.config.Above() != 0 {
 		panic("learner: the metric or the kernel is for numeric columns")
@@ -104,7 +116,7 @@ func (l *Learner) takeTypes(b *Batch) {
 	for range l.config.Lags {
 		types = append(append(types, b.types...), make([]ColumnType, l.config.labelSize())...)
 	}
-	l.warmup.Columns = types
+	return types
 }
 
 // encoded fills dst with the raw rows of b as the model sees them.

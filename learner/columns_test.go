@@ -45,7 +45,8 @@ func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []Co
 	return b, types
 }
 
-// upTo returns rows [from, to) of b with the types that their decoder has after them.
+// upTo returns rows [from, to) of b with the types that their decoder has after them: types with a
+// half-life are declared.
 func upTo(b *Batch, types []ColumnType, from, to int) *Batch {
 	s := b.Slice(from, to)
 	s.types = slices.Clone(types)
@@ -54,7 +55,7 @@ func upTo(b *Batch, types []ColumnType, from, to int) *Batch {
 		for i := 0; i < to && !known; i++ {
 			known = !math.IsNaN(b.X(i)[j])
 		}
-		if !known {
+		if !known && types[j].HalfLife() == 0 {
 			s.types[j] = UnknownColumn
 		}
 	}

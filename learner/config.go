@@ -249,6 +249,7 @@ func (c Config) options() engine.Options {
 		Early:          version >= warmup.Eleventh,
 		Long:           version >= warmup.Twelfth,
 		Sparing:        c.sparing() && (c.Effort == 0 || c.Effort == AutoEffort),
+		Varying:        version >= warmup.Sixteenth,
 		Steps:          engine.Steps(c.Steps),
 	}
 }

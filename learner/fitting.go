@@ -15,6 +15,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.team.Wait()
 	l.warmup.Result = nil
 	f.Encoding = f.Encoding.Start()
+	f.Encoding.Settle(l.warmup.Columns)
 	l.fit = &f
 	l.head.Standardize(f.Scales)
 	prior := make([]float64, l.head.Scores())

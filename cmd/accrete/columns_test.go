@@ -42,13 +42,13 @@ func TestFitTakesColumnsAsTheyAre(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(stdout), " ")
 	for _, want := range []string{
-		"carrier category 0 3 " + matters["carrier"] + " one-hot of 3 values and other",
+		"carrier category 0 3 " + matters["carrier"] + " one-hot of 3 values, target statistic of others",
 		"tail category 0 31 " + matters["tail"] + " target statistic and log frequency",
 		"late boolean 0 2 " + matters["late"] + " number",
 		"at time 0 28 " + matters["at"] + " sine and cosine of day, week and year",
 		"wind numeric 80 13 " + matters["wind"] + " number, missing as",
 		"and an indicator of missing",
-		"gone unknown 400 0 0.000 nothing: it had no value in the warm-up",
+		"gone unknown 400 0 0.000 nothing yet: it had no value in the warm-up",
 		"test error 0.0",
 	} {
 		if !strings.Contains(text, want) {
@@ -101,7 +101,7 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	}
 	code, stdout, _ = call(t, nil, "inspect", saved)
 	text := strings.Join(strings.Fields(stdout), " ")
-	for _, want := range []string{"column carrier category one-hot of 3 values and other", "column flight category target statistic and log frequency of 400 values", "column gone unknown nothing"} {
+	for _, want := range []string{"column carrier category one-hot of 3 values, target statistic of others", "column flight category target statistic and log frequency of 400 values", "column gone unknown nothing"} {
 		if code != exit.Done || !strings.Contains(text, want) {
 			t.Errorf("inspect: exit %d, no %q:\n%s", code, want, stdout)
 		}

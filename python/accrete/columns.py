@@ -327,7 +327,10 @@ class Reader:
         raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
 
 
-NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED = range(15)
+NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED = range(17)
+
+# What a column that is awaited holds.
+HOLDS_NUMBERS, HOLDS_CATEGORIES, HOLDS_OTHER = 1, 2, 3
 
 
 class Encoding:
@@ -342,7 +345,7 @@ class Encoding:
         decayed = iter(arrays.get("encode.decayed", ()))
         self.columns = []
         for kind, n, entries in columns:
-            if kind != ORDERED and not 0 <= kind <= DECAYED:
+            if kind not in (ORDERED, OPEN, AWAITED) and not 0 <= kind <= DECAYED:
                 raise Unsupported(f"the encoder {kind}")
             require(n <= len(parameters) and entries <= len(keys), "encode.columns exceeds the arrays")
             table = (keys[:entries], counts[:entries], next(decayed) if kind == DECAYED else None)
@@ -373,6 +376,12 @@ class Encoding:
             k = keys_of(v)
             out = [(k == c).astype(float) for c in p]
             return out + [1.0 - np.maximum.reduce(out)]
+        if kind == OPEN:
+            n = int(p[0])
+            out = self._column(ONE_HOT, p[1 : 1 + n], table, v)
+            return out + [out[-1] * z for z in self._late(keys_of(v), p[1 + n :], table)]
+        if kind == AWAITED:
+            return self._awaited(p, table, v)
         if kind in (STATISTICS, DECAYED):
             return self._statistics(keys_of(v), p[1:] if kind == DECAYED else p, table)
         if kind == ORDERED:
@@ -408,6 +417,24 @@ class Encoding:
         n = e[:, 0]
         out = [(e[:, 1 + i] + a[i] * mean[i]) / (n + a[i]) for i in range(len(mean))]
         return out + [np.log((n + 1) / (weight + 1))]
+
+    def _late(self, k, p, table):
+        found, e = self._find(k, table)
+        n, out = e[:, 0], []
+        for i in range(len(p) // 2):
+            z = (e[:, 1 + i] - n * self.mean[i]) / (n + p[2 * i + 1]) / p[2 * i]
+            out.append(np.where(found, bounded(z), 0))
+        return out
+
+    def _awaited(self, p, table, v):
+        late = self._late(keys_of(v), p[1:], table)
+        holds, there = int(p[0]), ~np.isnan(v)
+        if holds == HOLDS_NUMBERS:
+            late = [np.where(there, bounded(v), 0)] + [np.zeros(len(v))] * (len(late) - 1)
+        elif holds != HOLDS_CATEGORIES or not late:
+            late = [np.zeros(len(v))] * max(1, len(late))
+        known = there & (HOLDS_NUMBERS <= holds <= HOLDS_OTHER)
+        return [known.astype(float)] + [np.where(known, z, 0) for z in late]
 
     def _since(self, v, now, table):
         found, e = self._find(keys_of(v), table)

@@ -99,10 +99,11 @@ func (c *column) ownParameters() int {
 }
 
 // credible reports whether the number of parameters of c is valid for statistics of that many
-// targets: a column with statistics ends with one credibility for each target, or has none.
+// targets: a column with statistics ends with one credibility for each target, or has none. Late
+// statistics may be those of the first targets only.
 func (c *column) credible(targets int) bool {
 	if !c.counts() {
-		return true
+		return c.late() <= targets
 	}
 	n := len(c.parameters) - c.ownParameters()
 	return n == 0 || n == targets

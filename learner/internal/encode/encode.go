@@ -97,10 +97,11 @@ func (e *Encoding) Dim() int { return len(e.columns) }
 // Width returns the number of values of an encoded row.
 func (e *Encoding) Width() int { return e.width }
 
-// Moves reports whether the encoding has state that changes with the rows that are learned.
+// Moves reports whether the encoding has state that has changed with the rows that were learned.
 func (e *Encoding) Moves() bool {
 	for j := range e.columns {
-		if e.columns[j].table != nil {
+		c := &e.columns[j]
+		if late := c.kind == asOpen || c.kind == asAwaited; c.table != nil && (!late || len(c.table.keys) > 0) {
 			return true
 		}
 	}
@@ -142,7 +143,7 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 		case c.kind == asDecayed:
 			c.table.decay(c.parameters[0])
 			c.table.addDecayed(keyOf(v), y, weight, p)
-		case c.table != nil:
+		case c.learns(v):
 			c.table.add(keyOf(v), y, weight, p)
 		}
 	}
@@ -152,8 +153,8 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 // mini-batch.
 func (e *Encoding) Bound() {
 	for j := range e.columns {
-		if t := e.columns[j].table; t != nil {
-			t.bound()
+		if c := &e.columns[j]; c.table != nil {
+			c.table.bound(c.mostEntries())
 		}
 	}
 }

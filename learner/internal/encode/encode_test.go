@@ -101,6 +101,15 @@ func TestEveryEncoderIsPlanned(t *testing.T) {
 			t.Errorf("column %d is encoded as %s for trees", j, name)
 		}
 	}
+	e.Open(types, x, labels)
+	for j := range e.columns {
+		name := e.columns[j].encoder().name
+		seen[name] = true
+		switch want := columns[j].want; {
+		case want == "one-hot" && name != "open", want == "absent" && name != "awaited":
+			t.Errorf("column %d is encoded as %s if there may be more values", j, name)
+		}
+	}
 	for _, enc := range encoders {
 		if !seen[enc.name] {
 			t.Errorf("no column is encoded as %s", enc.name)
@@ -115,6 +124,7 @@ func TestEncodedValuesAreFinite(t *testing.T) {
 		x, types, labels, weights := all(task)
 		plan := NewPlan(types, x, labels, task)
 		plan.Order()
+		plan.Open(types, x, labels)
 		e := plan.Start()
 		e.Rows(x, labels, weights)
 		for _, v := range []float64{0, -1, 1e30, -1e30, 1e300, math.MaxFloat64, math.NaN(), math.Inf(1), maxKey, 0.5} {
@@ -147,6 +157,7 @@ func TestEncodingIsCausalAndLoadsExactly(t *testing.T) {
 		plan := NewPlan(types, x, labels, task)
 		plan.Credit(x, labels)
 		plan.Order()
+		plan.Open(types, x, labels)
 		d := len(types)
 		whole := plan.Start().Rows(x, labels, weights)
 		const cut = 77

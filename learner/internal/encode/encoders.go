@@ -29,7 +29,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered, open, awaited}
 
 const (
 	asIs = iota
@@ -47,6 +47,8 @@ const (
 	asDecayed
 	asSourced
 	asOrdered
+	asOpen
+	asAwaited
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],

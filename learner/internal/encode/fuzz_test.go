@@ -47,6 +47,10 @@ func FuzzEncoders(f *testing.F) {
 			plan.Credit(x[:(1+int(first)%n)*d], labels[:1+int(first)%n])
 			plan.Order()
 		}
+		if first%4 > 1 {
+			plan.Open(columns, x[:(1+int(first)%n)*d], labels[:1+int(first)%n])
+			plan.Settle(columns)
+		}
 		e := plan.Start()
 		whole := e.Rows(x, labels, weights)
 		for i := range n {

@@ -30,12 +30,14 @@ var oneHot = encoder{
 		}
 		return len(keys) > 0 && len(keys) <= maxOneHot
 	},
-	becomes: func(c *column) string {
-		if len(c.parameters) == 1 {
-			return "one-hot of 1 value and other"
-		}
-		return fmt.Sprintf("one-hot of %d values and other", len(c.parameters))
-	},
+	becomes: func(c *column) string { return oneHotOf(len(c.parameters)) + " and other" },
+}
+
+func oneHotOf(values int) string {
+	if values == 1 {
+		return "one-hot of 1 value"
+	}
+	return fmt.Sprintf("one-hot of %d values", values)
 }
 
 // planCategory chooses the encoder of a category by the number of its values.

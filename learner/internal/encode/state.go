@@ -77,7 +77,7 @@ func Load(s *state.Reader, dim int) *Encoding {
 			return nil
 		}
 		c.kind, c.parameters = int(kind), parameters[:params:params]
-		s.Require(c.encoder().valid(c.parameters) && c.credible(n) && (c.kind != asSince || c.time() < j) && (entries == 0 || c.encoder().moves), "encoder %s has %d parameters and %d values", c.encoder().name, params, entries)
+		s.Require(c.encoder().valid(c.parameters) && c.credible(n) && (c.kind != asSince || c.time() < j) && (entries == 0 || c.encoder().moves) && entries <= int64(c.mostEntries()), "encoder %s has %d parameters and %d values", c.encoder().name, params, entries)
 		if c.encoder().moves {
 			c.table = newTable(n)
 			c.table.load(s, keys[:entries], counts[:int(entries)*(1+n)], c.kind == asSince)

@@ -41,8 +41,8 @@ const maxEntries = 16384
 func (e *Encoding) Bytes() int64 {
 	bytes := int64(0)
 	for j := range e.columns {
-		if t := e.columns[j].table; t != nil {
-			bytes += 2 * maxEntries * int64(8*(2+t.targets)+40)
+		if c := &e.columns[j]; c.table != nil {
+			bytes += 2 * int64(c.mostEntries()) * int64(8*(2+c.table.targets)+40)
 		}
 	}
 	return bytes
@@ -100,16 +100,16 @@ func (t *table) at(key int64, first float64) int {
 	return i
 }
 
-// bound removes entries if there are more than maxEntries, and leaves 7/8 of maxEntries: those with
-// the largest weights, and of equal weights those with the smallest keys.
-func (t *table) bound() {
-	if len(t.keys) <= maxEntries {
+// bound removes entries if there are more than most, and leaves 7/8 of most: those with the largest
+// weights, and of equal weights those with the smallest keys.
+func (t *table) bound(most int) {
+	if len(t.keys) <= most {
 		return
 	}
 	order := t.order(func(a, b int) int {
 		return cmp.Or(cmp.Compare(t.entry(b)[0], t.entry(a)[0]), cmp.Compare(t.keys[a], t.keys[b]))
 	})
-	t.keep(order[:maxEntries*7/8])
+	t.keep(order[:most*7/8])
 }
 
 // order returns the entries in an order.

@@ -118,6 +118,10 @@ type Options struct {
 	// noise.
 	Sparing bool
 
+	// Varying is for newton: columns that are constant when trees grow do not count for the columns
+	// that are compared at a node.
+	Varying bool
+
 	Direction string // direction of a step, see package descent
 
 	LastingClasses bool // ForestLasting is for classes as well

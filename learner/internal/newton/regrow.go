@@ -104,7 +104,7 @@ func (w *newton) guided(s forest.Sample, shared *forest.Shared) forest.Sample {
 // sample returns the rows of the window and their labels.
 func (w *newton) sample() forest.Sample {
 	v := &w.window
-	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, len(v.targets))}
+	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Varying: w.Options.Varying, Targets: make([]float64, len(v.targets))}
 	for i, y := range v.targets {
 		s.Targets[i] = max(-target.MaxResidual, min(target.MaxResidual, y))
 	}
@@ -119,7 +119,7 @@ func (w *newton) sample() forest.Sample {
 func (w *newton) rest() forest.Sample {
 	v, k, e, n := &w.window, w.Head.Scores(), len(w.members), w.Head.Parts()
 	m := w.bestWithout()
-	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, v.rows*k)}
+	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Varying: w.Options.Varying, Targets: make([]float64, v.rows*k)}
 	f := v.scores(e * k)
 	for i := range v.rows {
 		scores, gradient := f[(i*e+m)*k:(i*e+m+1)*k], s.Targets[i*k:(i+1)*k]

@@ -54,6 +54,8 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	}
 	step := 1 + n*n*s.dim*k/weightingWork
 	slopes := newSlopes(s)
+	unseen, seen := s.unseen()
+	counted := float64(seen)
 	for range kind.rounds {
 		kernel := s.distances(a)
 		width := float64(s.median(kernel) / 2) // the square of the kernel's width
@@ -78,17 +80,39 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		releaseMatrix(kernel)
 		mean := 0.0
 		for _, v := range squares {
-			mean += v / float64(s.dim)
+			mean += v / counted
 		}
 		if !(mean > 0) {
 			return Ones(s.dim)
 		}
 		for j, v := range squares {
-			a[j] = max(minRoundWeight, v/mean)
+			if a[j] = max(minRoundWeight, v/mean); unseen[j] {
+				a[j] = 1
+			}
 		}
 	}
 	return a
 }
+
+// unseen reports for each column whether it has one value only, or is hidden, in which case the
+// regression cannot tell how much it matters. No column is unseen before the version Sixteenth.
+func (s sample) unseen() (of []bool, seen int) {
+	of, seen = make([]bool, s.dim), s.dim
+	if s.version < Sixteenth {
+		return of, seen
+	}
+	for j := range of {
+		if c := NewColumn(s.x[j:], s.dim); c.top-c.bottom < leastRange {
+			of[j] = true
+			seen--
+		}
+	}
+	return of, seen
+}
+
+// leastRange is a range of a scaled column that only columns which are constant or hidden do not
+// reach.
+const leastRange = 1e-4
 
 // solve sets alpha to the solutions for the targets of s, with a factor.
 func (s sample) solve(alpha [][]float64, factor []float64) {

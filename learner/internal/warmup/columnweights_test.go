@@ -69,3 +69,27 @@ func TestTargetsAreSolvedForAsAlone(t *testing.T) {
 		}
 	}
 }
+
+// Columns that are constant or hidden have the weight 1, and leave the weights of the others as they
+// would be alone.
+func TestUnseenColumnsHaveTheMeanWeight(t *testing.T) {
+	alone := curved(90, 3, 0.1)
+	alone.version = Newest
+	want := newColumnWeights(alone, weightings[0])
+	with := alone
+	with.dim, with.x = 6, nil
+	for i := range alone.rows() {
+		x := alone.x[i*3 : i*3+3]
+		with.x = append(with.x, x[0], 7, x[1], hidden*x[0], x[2], -2)
+	}
+	got := newColumnWeights(with, weightings[0])
+	for j, w := range []float64{want[0], 1, want[1], 1, want[2], 1} {
+		if math.Abs(got[j]-w) > 1e-6*w {
+			t.Errorf("column %d has the weight %v, want %v", j, got[j], w)
+		}
+	}
+	with.version = Fifteenth
+	if before := newColumnWeights(with, weightings[0]); before[1] != minRoundWeight || before[0] < 1.9*want[0] {
+		t.Errorf("in version 15 the weights are %v, with the others alone %v", before, want)
+	}
+}

@@ -120,6 +120,9 @@ func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Enco
 		columns = make([]encode.Type, dim)
 	}
 	e := encode.NewPlan(columns, x, labels, a.Task)
+	if a.Version >= Sixteenth && a.Task != target.Novelty {
+		e.Open(columns, x, labels)
+	}
 	if a.Version >= Tenth {
 		e.Credit(x, labels)
 		if a.Trees {

@@ -59,8 +59,13 @@ const (
 	// mixture, and not a weighted mean of them: see mixture.New.
 	Fifteenth Version = 15
 
+	// Sixteenth has the encoding expect what comes after the warm-up: see encode.Encoding.Open. Columns
+	// that are constant do not count for the column weights. It makes the other choices of Tenth, for a
+	// model with engine.Options.Varying.
+	Sixteenth Version = 16
+
 	// Newest is the version of new models.
-	Newest = Fifteenth
+	Newest = Sixteenth
 )
 
 // Valid reports whether there is such a version.
