@@ -53,12 +53,14 @@ def rows(label, declared):
         if i % 50 == 7:
             row["c"], row["a"] = None, row["a"] * 1e9
         row |= {"more": f"k{r.randrange(3 if i < 410 else 9)}", "late": r.gauss(0, 1) if i > 410 else None}
+        shop = r.randrange(20)
+        row["shop"] = shop * 37 - 300 if i % 60 else None
         if label != "number":
             row["later"] = r.choice("pqr") if i > 410 else None
         if declared:
             row |= {"n": r.lognormvariate(0, 2), "w": r.choice("pqr"), "t": 1.7e9 + 1000 * i, "s": f"2024-01-01 00:{i // 60:02d}:{i % 60:02d}", "who": f"u{r.randrange(9)}"}
             row |= {"note": " ".join(r.choice(["Foo", "bar-baz", "Käse", "17"]) for _ in range(4)), "code": r.choice([1, 2.5, 1e-7, 123456789.25, "1"]), "log": r.gauss(0, 100)}
-        v = a * a + b / 1e3 + (row["c"] == "x") + r.gauss(0, 0.1)
+        v = a * a + b / 1e3 + (row["c"] == "x") + shop * 7 % 5 + r.gauss(0, 0.1)
         y = {"two": "yes" if v > 1 else "no", "three": ["lo", "mid", "hi"][(v > 0) + (v > 1.5)], "number": round(v, 5), "count": max(0, round(3 * v))}
         out.append(row if label is None else row | {"y": y[label]})
     return out

@@ -327,7 +327,7 @@ class Reader:
         raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
 
 
-NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED = range(17)
+NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED, CODED = range(18)
 
 # What a column that is awaited holds.
 HOLDS_NUMBERS, HOLDS_CATEGORIES, HOLDS_OTHER = 1, 2, 3
@@ -345,7 +345,7 @@ class Encoding:
         decayed = iter(arrays.get("encode.decayed", ()))
         self.columns = []
         for kind, n, entries in columns:
-            if kind not in (ORDERED, OPEN, AWAITED) and not 0 <= kind <= DECAYED:
+            if kind not in (ORDERED, OPEN, AWAITED, CODED) and not 0 <= kind <= DECAYED:
                 raise Unsupported(f"the encoder {kind}")
             require(n <= len(parameters) and entries <= len(keys), "encode.columns exceeds the arrays")
             table = (keys[:entries], counts[:entries], next(decayed) if kind == DECAYED else None)
@@ -385,8 +385,9 @@ class Encoding:
         if kind in (STATISTICS, DECAYED):
             return self._statistics(keys_of(v), p[1:] if kind == DECAYED else p, table)
         if kind == ORDERED:
-            k = keys_of(v)
-            return self._statistics(k, p[1:], table) + [drawn(k, i + 1) for i in range(int(p[0]))]
+            return self._ordered(keys_of(v), p, table)
+        if kind == CODED:
+            return [np.where(missing, p[0], bounded(v))] + self._ordered(code_keys_of(v), p[1:], table)
         if kind == CYCLES:
             return cycles(v)
         if kind == TREND:
@@ -418,6 +419,9 @@ class Encoding:
         out = [(e[:, 1 + i] + a[i] * mean[i]) / (n + a[i]) for i in range(len(mean))]
         return out + [np.log((n + 1) / (weight + 1))]
 
+    def _ordered(self, k, p, table):
+        return self._statistics(k, p[1:], table) + [drawn(k, i + 1) for i in range(int(p[0]))]
+
     def _late(self, k, p, table):
         found, e = self._find(k, table)
         n, out = e[:, 0], []
@@ -441,6 +445,14 @@ class Encoding:
         known = found & ~np.isnan(v) & ~np.isnan(now)
         passed = np.where(known, np.maximum(0, bounded(now) - e[:, 0]), 0)
         return [np.log(1 + passed), 1.0 - known]
+
+
+def code_keys_of(v):
+    """The keys of numbers that are codes."""
+    b = (v + 0.0).view(np.uint64)
+    with np.errstate(over="ignore"):
+        k = ((b ^ (b >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(12)
+    return np.where(np.isnan(v), MISSING_KEY, k.astype(np.int64))
 
 
 def keys_of(v):

@@ -20,7 +20,7 @@ func (e *Encoding) Credit(x []float64, labels []target.Label) {
 	}
 	for j := range e.columns {
 		if c := &e.columns[j]; c.counts() {
-			c.parameters = append(c.parameters, e.prior.credibility(x[j:], len(e.columns), labels)...)
+			c.parameters = append(c.parameters, e.prior.credibility(c, x[j:], len(e.columns), labels)...)
 		}
 	}
 }
@@ -31,20 +31,15 @@ func (e *Encoding) Credit(x []float64, labels []target.Label) {
 // estimate of the mean of a value (Bühlmann and Straub 1970). Both variances are estimated as in
 // that paper, for rows of equal weight, and without bias. Outliers among the targets of a
 // regression are moved to the nearest end of the range of the others.
-func (p *prior) credibility(x []float64, stride int, labels []target.Label) []float64 {
+func (p *prior) credibility(c *column, x []float64, stride int, labels []target.Label) []float64 {
 	a := make([]float64, len(p.sums))
 	y := make([]float64, len(labels))
 	for k := range a {
 		for i := range labels {
 			y[i] = p.target(&labels[i], k)
 		}
-		if !p.classes {
-			lo, hi := target.InlierRange(y)
-			for i, v := range y {
-				y[i] = max(lo, min(hi, v))
-			}
-		}
-		within, between := variances(x, stride, y)
+		p.clamp(y)
+		within, between := variances(c, x, stride, y)
 		if a[k] = mostCredibility; within < mostCredibility*between {
 			a[k] = max(leastCredibility, within/between)
 		}
@@ -52,10 +47,21 @@ func (p *prior) credibility(x []float64, stride int, labels []target.Label) []fl
 	return a
 }
 
+// clamp moves outliers among the labels y of a target to the ends of the range of the others.
+func (p *prior) clamp(y []float64) {
+	if p.classes {
+		return
+	}
+	lo, hi := target.InlierRange(y)
+	for i, v := range y {
+		y[i] = max(lo, min(hi, v))
+	}
+}
+
 // variances returns the estimated variance of y within the values of a category, and that between
 // the means of the values. There is no estimate if each value has a single row, or if there is only
 // one value; the ratio of the two results is then smoothing.
-func variances(x []float64, stride int, y []float64) (within, between float64) {
+func variances(c *column, x []float64, stride int, y []float64) (within, between float64) {
 	t := newTable(1)
 	n, mean := float64(len(y)), 0.0
 	for _, v := range y {
@@ -63,7 +69,7 @@ func variances(x []float64, stride int, y []float64) (within, between float64) {
 	}
 	all := 0.0
 	for i, v := range y {
-		e := t.entry(t.at(keyOf(x[i*stride]), 0))
+		e := t.entry(t.at(c.key(x[i*stride]), 0))
 		e[0]++
 		e[1] += v - mean
 		all += float64((v - mean) * (v - mean))
@@ -92,8 +98,11 @@ func (c *column) shrinkage(k int) float64 {
 
 // ownParameters returns the number of parameters of c before its credibilities.
 func (c *column) ownParameters() int {
-	if c.kind == asDecayed || c.kind == asOrdered {
+	switch c.kind {
+	case asDecayed, asOrdered:
 		return 1
+	case asCoded:
+		return 2
 	}
 	return 0
 }

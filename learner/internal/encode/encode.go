@@ -43,8 +43,29 @@ const maxTargets = 16
 // NewPlan returns the encoding of columns of these types that is planned on raw rows x.
 // It returns nil if the model can see the rows as they are.
 func NewPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
+	return newPlan(columns, x, labels, task).unlessPlain()
+}
+
+// NewOpenPlan returns an encoding like NewPlan, with two differences. It expects what the first rows
+// do not have, see open. And numbers that are codes become categories as well, see codes.
+func NewOpenPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
+	e := newPlan(columns, x, labels, task)
+	e.code(x, labels)
+	e.open(columns, x, labels)
+	return e.unlessPlain()
+}
+
+// unlessPlain returns e with its width, or nil if e leaves the rows as they are.
+func (e *Encoding) unlessPlain() *Encoding {
+	if !slices.ContainsFunc(e.columns, func(c column) bool { return c.kind != asIs }) {
+		return nil
+	}
+	e.setWidth()
+	return e
+}
+
+func newPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
 	e := &Encoding{columns: make([]column, len(columns)), prior: newPrior(labels, task)}
-	plain := true
 	since := -1
 	for j, t := range columns {
 		c := plan(t, x[j:], len(columns))
@@ -57,13 +78,8 @@ func NewPlan(columns []Type, x []float64, labels []target.Label, task target.Tas
 		if encoders[c.kind].moves {
 			c.table = newTable(len(e.prior.sums))
 		}
-		plain = plain && c.kind == asIs
 		e.columns[j] = c
 	}
-	if plain {
-		return nil
-	}
-	e.setWidth()
 	return e
 }
 
@@ -144,7 +160,7 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 			c.table.decay(c.parameters[0])
 			c.table.addDecayed(keyOf(v), y, weight, p)
 		case c.learns(v):
-			c.table.add(keyOf(v), y, weight, p)
+			c.table.add(c.key(v), y, weight, p)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func TestEveryEncoderIsPlanned(t *testing.T) {
 			t.Errorf("column %d is encoded as %s for trees", j, name)
 		}
 	}
-	e.Open(types, x, labels)
+	e = NewOpenPlan(types, x, labels, target.Classification)
 	for j := range e.columns {
 		name := e.columns[j].encoder().name
 		seen[name] = true
@@ -110,6 +110,8 @@ func TestEveryEncoderIsPlanned(t *testing.T) {
 			t.Errorf("column %d is encoded as %s if there may be more values", j, name)
 		}
 	}
+	x, labels = coding(800, target.Regression)
+	seen[NewOpenPlan(make([]Type, 3), x, labels, target.Regression).columns[0].encoder().name] = true
 	for _, enc := range encoders {
 		if !seen[enc.name] {
 			t.Errorf("no column is encoded as %s", enc.name)
@@ -124,7 +126,8 @@ func TestEncodedValuesAreFinite(t *testing.T) {
 		x, types, labels, weights := all(task)
 		plan := NewPlan(types, x, labels, task)
 		plan.Order()
-		plan.Open(types, x, labels)
+		plan.open(types, x, labels)
+		plan.setWidth()
 		e := plan.Start()
 		e.Rows(x, labels, weights)
 		for _, v := range []float64{0, -1, 1e30, -1e30, 1e300, math.MaxFloat64, math.NaN(), math.Inf(1), maxKey, 0.5} {
@@ -157,7 +160,8 @@ func TestEncodingIsCausalAndLoadsExactly(t *testing.T) {
 		plan := NewPlan(types, x, labels, task)
 		plan.Credit(x, labels)
 		plan.Order()
-		plan.Open(types, x, labels)
+		plan.open(types, x, labels)
+		plan.setWidth()
 		d := len(types)
 		whole := plan.Start().Rows(x, labels, weights)
 		const cut = 77

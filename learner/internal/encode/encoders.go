@@ -29,7 +29,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered, open, awaited}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered, open, awaited, coded}
 
 const (
 	asIs = iota
@@ -49,6 +49,7 @@ const (
 	asOrdered
 	asOpen
 	asAwaited
+	asCoded
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],

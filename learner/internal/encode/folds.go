@@ -40,5 +40,5 @@ func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []
 
 // counts reports whether c has statistics of labels.
 func (c *column) counts() bool {
-	return c.kind == asStatistics || c.kind == asDecayed || c.kind == asOrdered
+	return c.kind == asStatistics || c.kind == asDecayed || c.kind == asOrdered || c.kind == asCoded
 }

@@ -48,7 +48,8 @@ func FuzzEncoders(f *testing.F) {
 			plan.Order()
 		}
 		if first%4 > 1 {
-			plan.Open(columns, x[:(1+int(first)%n)*d], labels[:1+int(first)%n])
+			plan.open(columns, x[:(1+int(first)%n)*d], labels[:1+int(first)%n])
+			plan.setWidth()
 			plan.Settle(columns)
 		}
 		e := plan.Start()

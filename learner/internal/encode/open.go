@@ -108,13 +108,10 @@ func (c *column) mostEntries() int {
 	return maxEntries
 }
 
-// Open has e expect what the first rows x do not have, or hardly have: other values of a category
+// open has e expect what the first rows x do not have, or hardly have: other values of a category
 // with a column for each value, values of a column without any, and few missing values that the
 // labels seem to depend on.
-func (e *Encoding) Open(types []Type, x []float64, labels []target.Label) {
-	if e == nil {
-		return
-	}
+func (e *Encoding) open(types []Type, x []float64, labels []target.Label) {
 	deviations := e.prior.deviations(labels)
 	var late []int // columns with late statistics
 	awaited := 0
@@ -142,17 +139,15 @@ func (e *Encoding) Open(types []Type, x []float64, labels []target.Label) {
 				c.kind, c.parameters = asOpen, slices.Insert(c.parameters, 0, float64(len(c.parameters)))
 				c.table = newTable(len(e.prior.sums))
 			}
-			a := e.prior.credibility(x[j:], len(e.columns), labels)
+			a := e.prior.credibility(c, x[j:], len(e.columns), labels)
 			for k, d := range deviations[:targets] {
 				c.parameters = append(c.parameters, d, a[k])
 			}
 		}
 	}
-	e.setWidth()
 }
 
-// deviations returns the standard deviations of the targets, without outliers; 1 for a target that
-// is constant.
+// deviations returns the deviation of each target.
 func (p *prior) deviations(labels []target.Label) []float64 {
 	all := make([]float64, len(p.sums))
 	for k := range all {
@@ -160,15 +155,17 @@ func (p *prior) deviations(labels []target.Label) []float64 {
 		for i := range labels {
 			y[i] = p.target(&labels[i], k)
 		}
-		if !p.classes {
-			y = target.Inliers(y)
-		}
-		all[k] = deviation(y)
+		all[k] = p.deviation(y)
 	}
 	return all
 }
 
-func deviation(y []float64) float64 {
+// deviation returns the standard deviation of the labels y of a target, without outliers; 1 if they
+// are constant.
+func (p *prior) deviation(y []float64) float64 {
+	if !p.classes {
+		y = target.Inliers(y)
+	}
 	unit, mean, squares := 0.0, 0.0, 0.0
 	for i, v := range y {
 		mean += (v - mean) / float64(i+1)

@@ -28,15 +28,14 @@ func TestLateStatisticsAreTheirDefinition(t *testing.T) {
 	const first, rows = 200, 600
 	x, weights, labels := opening(first, rows)
 	types := []Type{Category}
-	plan := NewPlan(types, x[:first], labels[:first], target.Regression)
-	plan.Open(types, x[:first], labels[:first])
+	plan := NewOpenPlan(types, x[:first], labels[:first], target.Regression)
 	e := plan.Start()
 	got := e.Rows(x[:first], labels[:first], weights[:first])
 	if e.Moves() {
 		t.Error("an encoding moves without late values")
 	}
 	got = append(got, reload(t, e, 1).Rows(x[first:], labels[first:], weights[first:])...)
-	a := plan.prior.credibility(x[:first], 1, labels[:first])
+	a := plan.prior.credibility(&plan.columns[0], x[:first], 1, labels[:first])
 	var deviations [2]float64
 	for j := range deviations {
 		y := make([]float64, first)
@@ -99,8 +98,7 @@ func TestWindowOfLateValues(t *testing.T) {
 	const first, from, rows = 200, 320, 600
 	x, weights, labels := opening(first, rows)
 	types := []Type{Category}
-	plan := NewPlan(types, x[:first], labels[:first], target.Regression)
-	plan.Open(types, x[:first], labels[:first])
+	plan := NewOpenPlan(types, x[:first], labels[:first], target.Regression)
 	model := plan.Start()
 	want := model.Rows(x, labels, weights)[from*plan.Width():]
 	got, unknown := model.Window(x[from:], labels[from:], weights[from:], 0)
@@ -126,8 +124,7 @@ func TestLateColumnsAreBounded(t *testing.T) {
 			labels[i] = target.Label{Task: target.Classification, Class: i % test.classes}
 			x = append(x, slices.Repeat([]float64{float64(i % 3)}, test.categories)...)
 		}
-		e := NewPlan(types, x, labels, target.Classification)
-		e.Open(types, x, labels)
+		e := NewOpenPlan(types, x, labels, target.Classification)
 		for j := range e.columns {
 			if got := e.WidthOf(j) - 4; got != test.want {
 				t.Errorf("%d categories, %d classes: a category has %d columns for late values, want %d", test.categories, test.classes, got, test.want)
@@ -160,8 +157,7 @@ func TestAwaitedColumnsGetValues(t *testing.T) {
 		}
 		encoded := func(settled int) []float64 {
 			unknown := []Type{Unknown}
-			e := NewPlan(unknown, x[:first], labels[:first], target.Regression)
-			e.Open(unknown, x[:first], labels[:first])
+			e := NewOpenPlan(unknown, x[:first], labels[:first], target.Regression)
 			e = e.Start()
 			out := e.Rows(x[:settled], labels[:settled], weights[:settled])
 			if e.Settle(unknown); !e.Awaits() {
@@ -195,8 +191,7 @@ func TestAwaitedColumnsGetValues(t *testing.T) {
 func TestTheTypeOfAnAwaitedColumnIsItsOwn(t *testing.T) {
 	x, labels := []float64{math.NaN(), math.NaN()}, make([]target.Label, 1)
 	types := []Type{Unknown, Unknown}
-	plan := NewPlan(types, x, labels, target.Classification)
-	plan.Open(types, x, labels)
+	plan := NewOpenPlan(types, x, labels, target.Classification)
 	e := plan.Start()
 	if e.Settle([]Type{Numeric, Unknown}); e.columns[1].holds() != holdsNothing || !e.Awaits() {
 		t.Error("a column without a value is no longer awaited")
@@ -225,8 +220,7 @@ func TestLateParametersAreChecked(t *testing.T) {
 		func(p []float64) []float64 { p[len(p)-2] = math.Inf(1); return p },
 	} {
 		for j := range types {
-			e := NewPlan(types, x, labels, target.Classification)
-			e.Open(types, x, labels)
+			e := NewOpenPlan(types, x, labels, target.Classification)
 			c := &e.columns[j]
 			if c.kind != asOpen && c.kind != asAwaited {
 				continue
@@ -268,8 +262,7 @@ func TestFewMissingValuesThatTellAreIndicated(t *testing.T) {
 			}
 		}
 		types := []Type{Numeric}
-		e := NewPlan(types, x, labels, test.task)
-		e.Open(types, x, labels)
+		e := NewOpenPlan(types, x, labels, test.task)
 		if got := e.columns[0].encoder().name; got != test.want {
 			t.Errorf("%d missing values of 1,000, labels %v larger by %v: the column is %s, want %s", test.missing, test.task, test.shift, got, test.want)
 		}

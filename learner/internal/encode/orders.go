@@ -28,23 +28,31 @@ var ordered = encoder{
 	apply: func(c *column, dst []float64, v float64, p *prior) {
 		n := statistics.width(c, p)
 		statistics.apply(c, dst[:n], v, p)
-		key := uint64(keyOf(v))
+		key := uint64(c.key(v))
 		for i := range c.orders() {
 			dst[n+i] = drawn(key, uint64(i+1))
 		}
 	},
 	valid: func(parameters []float64) bool {
-		return len(parameters) > 0 && parameters[0] >= 1 && parameters[0] <= randomOrders && parameters[0] == math.Trunc(parameters[0]) && credibilities(parameters[1:])
+		return len(parameters) > 0 && validOrders(parameters[0], 1) && credibilities(parameters[1:])
 	},
 	becomes: func(*column) string { return "target statistic and log frequency, for trees random orders as well" },
 }
 
+// validOrders reports whether a category may have that many random orders.
+func validOrders(orders, least float64) bool {
+	return orders >= least && orders <= randomOrders && orders == math.Trunc(orders)
+}
+
 // orders returns the number of random orders of c.
 func (c *column) orders() int {
-	if c.kind != asOrdered {
-		return 0
+	switch c.kind {
+	case asOrdered:
+		return int(c.parameters[0])
+	case asCoded:
+		return int(c.parameters[1])
 	}
-	return int(c.parameters[0])
+	return 0
 }
 
 // drawn returns a number from 0 to 1 for a key, number n of a sequence: SplitMix64 (Steele, Lea and
@@ -65,7 +73,7 @@ func (e *Encoding) Order() {
 	}
 	categories := 0
 	for j := range e.columns {
-		if e.columns[j].kind == asStatistics {
+		if k := e.columns[j].kind; k == asStatistics || k == asCoded {
 			categories++
 		}
 	}
@@ -73,9 +81,13 @@ func (e *Encoding) Order() {
 		return
 	}
 	for j := range e.columns {
-		if c := &e.columns[j]; c.kind == asStatistics {
+		n := float64(min(randomOrders, mostOrders/categories))
+		switch c := &e.columns[j]; c.kind {
+		case asStatistics:
 			c.kind = asOrdered
-			c.parameters = slices.Insert(c.parameters, 0, float64(min(randomOrders, mostOrders/categories)))
+			c.parameters = slices.Insert(c.parameters, 0, n)
+		case asCoded:
+			c.parameters[1] = n
 		}
 	}
 	e.setWidth()

@@ -17,7 +17,7 @@ var statistics = encoder{
 	moves: true,
 	width: func(_ *column, p *prior) int { return len(p.sums) + 1 },
 	apply: func(c *column, dst []float64, v float64, p *prior) {
-		n, sums := c.table.find(keyOf(v))
+		n, sums := c.table.find(c.key(v))
 		for k := range p.sums {
 			s := 0.0
 			if sums != nil {

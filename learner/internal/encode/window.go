@@ -101,7 +101,7 @@ func (e *Encoding) unlearn(x []float64, y *target.Label, weight float64) {
 			scaled = float64(weight * t.growth)
 			subtract(t.total[1:], &t.total[0], y, scaled, p)
 		}
-		if i, ok := t.index[keyOf(v)]; ok {
+		if i, ok := t.index[c.key(v)]; ok {
 			subtract(t.entry(i)[1:], &t.entry(i)[0], y, scaled, p)
 		}
 		if c.kind == asDecayed {

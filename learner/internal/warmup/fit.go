@@ -119,10 +119,11 @@ func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Enco
 	if columns == nil {
 		columns = make([]encode.Type, dim)
 	}
-	e := encode.NewPlan(columns, x, labels, a.Task)
+	plan := encode.NewPlan
 	if a.Version >= Sixteenth && a.Task != target.Novelty {
-		e.Open(columns, x, labels)
+		plan = encode.NewOpenPlan
 	}
+	e := plan(columns, x, labels, a.Task)
 	if a.Version >= Tenth {
 		e.Credit(x, labels)
 		if a.Trees {
