@@ -10,7 +10,7 @@ import (
 const (
 	// mostLate is the number of columns of all categories together for the statistics of values that
 	// come after the first rows. Not chosen by trial yet: a first guess, see docs/constants.md.
-	mostLate = 32
+	mostLate = 16
 
 	// lateEntries bounds the values that the table of such a category keeps from one mini-batch to the
 	// next. Not chosen by trial yet: a first guess, see docs/constants.md.

@@ -115,7 +115,7 @@ func TestWindowOfLateValues(t *testing.T) {
 // The columns of all categories together are bounded, and the first targets get them.
 func TestLateColumnsAreBounded(t *testing.T) {
 	for _, test := range []struct{ categories, classes, want int }{
-		{1, 2, 1}, {1, 5, 5}, {8, 5, 4}, {32, 2, 1}, {33, 2, 0}, {16, 3, 2}, {2, 40, maxTargets},
+		{1, 2, 1}, {1, 5, 5}, {4, 5, 4}, {16, 2, 1}, {17, 2, 0}, {8, 3, 2}, {1, 40, maxTargets},
 	} {
 		var x []float64
 		types := slices.Repeat([]Type{Category}, test.categories)
