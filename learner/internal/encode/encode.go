@@ -32,12 +32,14 @@ type Encoding struct {
 // prior holds the sums over all rows that have been learned.
 type prior struct {
 	classes bool // the targets are indicators of classes
+	groups  bool // of random halves of the classes
 	weight  float64
 	sums    []float64 // of the targets
 }
 
 // maxTargets is the largest number of targets, or classes, of which statistics are kept. If there
-// are more, only the first ones have statistics. Chosen by trial, see docs/constants.md.
+// are more, only the first ones have statistics, or in an open plan that many random halves of the
+// classes, so that all classes differ. Chosen by trial, see docs/constants.md.
 const maxTargets = 16
 
 // NewPlan returns the encoding of columns of these types that is planned on raw rows x.
@@ -46,10 +48,12 @@ func NewPlan(columns []Type, x []float64, labels []target.Label, task target.Tas
 	return newPlan(columns, x, labels, task).unlessPlain()
 }
 
-// NewOpenPlan returns an encoding like NewPlan, with two differences. It expects what the first rows
-// do not have, see open. And numbers that are codes become categories as well, see codes.
+// NewOpenPlan returns an encoding like NewPlan, with these differences. It expects what the first rows
+// do not have, see open. Numbers that are codes become categories as well, see codes. And many classes
+// have statistics of random halves of them, see maxTargets.
 func NewOpenPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
 	e := newPlan(columns, x, labels, task)
+	e.prior.groups = e.prior.classes && slices.ContainsFunc(labels, func(y target.Label) bool { return y.Class >= maxTargets })
 	e.code(x, labels)
 	e.open(columns, x, labels)
 	return e.unlessPlain()
@@ -195,7 +199,7 @@ func (e *Encoding) Start() *Encoding {
 		return nil
 	}
 	s := &Encoding{columns: slices.Clone(e.columns), width: e.width}
-	s.prior = prior{classes: e.prior.classes, sums: make([]float64, len(e.prior.sums))}
+	s.prior = prior{classes: e.prior.classes, groups: e.prior.groups, sums: make([]float64, len(e.prior.sums))}
 	for j := range s.columns {
 		if t := s.columns[j].table; t != nil {
 			s.columns[j].table = newTable(t.targets)
@@ -209,6 +213,10 @@ func (p *prior) target(y *target.Label, k int) float64 {
 	switch {
 	case !p.classes:
 		return target.Bounded(y.At(k))
+	case p.groups && drawn(uint64(y.Class), uint64(k+1)) < 0.5:
+		return 1
+	case p.groups:
+		return 0
 	case len(p.sums) == 1 && y.Class == 1 || len(p.sums) > 1 && y.Class == k:
 		return 1
 	}

@@ -268,3 +268,50 @@ func TestFewMissingValuesThatTellAreIndicated(t *testing.T) {
 		}
 	}
 }
+
+// With more classes than targets, all classes have statistics of their own: those of random halves of
+// the classes.
+func TestManyClassesDiffer(t *testing.T) {
+	const classes = 60
+	x, labels, weights := []float64{}, []target.Label{}, []float64{}
+	for i := range 20 * classes {
+		x, weights = append(x, float64(i%classes)), append(weights, 1)
+		labels = append(labels, target.Label{Task: target.Classification, Class: i % classes})
+	}
+	e := NewOpenPlan([]Type{Category}, x, labels, target.Classification).Start()
+	half := len(labels) / 2
+	e.Rows(x[:half], labels[:half], weights[:half])
+	e = reload(t, e, 1)
+	rows, w := e.Rows(x[half:], labels[half:], weights[half:]), e.Width()
+	for a := range classes {
+		for b := range a {
+			distance := 0.0
+			for k := range maxTargets {
+				d := rows[a*w+k] - rows[b*w+k]
+				distance += d * d
+			}
+			if distance < 0.1 {
+				t.Errorf("the statistics of classes %d and %d have the squared distance %v", a, b, distance)
+			}
+		}
+	}
+	var members [maxTargets]int
+	for c := range classes {
+		for k := range members {
+			members[k] += int(e.prior.target(&target.Label{Class: c}, k))
+		}
+	}
+	for k, n := range members {
+		if n < classes/4 || n > 3*classes/4 {
+			t.Errorf("half %d has %d of %d classes", k, n, classes)
+		}
+	}
+	few := NewOpenPlan([]Type{Category}, x[:maxTargets], labels[:maxTargets], target.Classification)
+	for c := range maxTargets {
+		for k := range maxTargets {
+			if got := few.prior.target(&labels[c], k); (got == 1) != (c == k) {
+				t.Fatalf("of few classes, target %d of class %d is %v", k, c, got)
+			}
+		}
+	}
+}

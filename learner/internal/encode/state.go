@@ -36,13 +36,16 @@ func (e *Encoding) Save(a *state.Arrays) {
 		columns = append(columns, int64(c.kind), int64(len(c.parameters)), int64(entries))
 		parameters = append(parameters, c.parameters...)
 	}
-	classes := 0.0
+	kind := 0.0
 	if e.prior.classes {
-		classes = 1
+		kind = 1
+	}
+	if e.prior.groups {
+		kind = 2
 	}
 	state.Own(a, "encode.columns", columnFields, columns)
 	state.Own(a, "encode.parameters", 1, parameters)
-	state.Own(a, "encode.prior", 2+len(e.prior.sums), append([]float64{classes, e.prior.weight}, e.prior.sums...))
+	state.Own(a, "encode.prior", 2+len(e.prior.sums), append([]float64{kind, e.prior.weight}, e.prior.sums...))
 	state.Own(a, "encode.keys", 1, keys)
 	state.Own(a, "encode.counts", 1+len(e.prior.sums), counts)
 	if decayed != nil {
@@ -59,14 +62,15 @@ func Load(s *state.Reader, dim int) *Encoding {
 	parameters := state.Take[float64](s, "encode.parameters", state.AnySize, 1)
 	prior := state.TakeRow[float64](s, "encode.prior")
 	n := len(prior) - 2
-	s.Require(n >= 1 && n <= maxTargets && (prior[0] == 0 || prior[0] == 1) && prior[1] >= 0, "encode.prior has %d values", len(prior))
+	s.Require(n >= 1 && n <= maxTargets && (prior[0] == 0 || prior[0] == 1 || prior[0] == 2 && n == maxTargets) && prior[1] >= 0, "encode.prior has %d values", len(prior))
 	keys := state.Take[int64](s, "encode.keys", state.AnySize, 1)
 	counts := state.Take[float64](s, "encode.counts", len(keys), 1+n)
 	if s.Err != nil {
 		return nil
 	}
 	e := &Encoding{columns: make([]column, dim)}
-	e.prior.classes, e.prior.weight, e.prior.sums = prior[0] == 1, prior[1], prior[2:]
+	e.prior.classes, e.prior.groups = prior[0] > 0, prior[0] == 2
+	e.prior.weight, e.prior.sums = prior[1], prior[2:]
 	for j := range e.columns {
 		c, row := &e.columns[j], columns[j*columnFields:]
 		kind, params, entries := row[columnKind], row[columnParameters], row[columnEntries]
