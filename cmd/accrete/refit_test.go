@@ -57,8 +57,10 @@ func TestFitRefits(t *testing.T) {
 	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") || !strings.Contains(stdout, "of the algorithm in the mixture") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {
-		t.Errorf("exit %d of --prune without --refit", code)
+	for flag, value := range map[string]string{"--prune": "0.1", "--window": "8192", "--tolerance": "0.01", "--penalty": "1", "--by-norm": "true", "--coordinates": "2", "--nu": "0.1"} {
+		if code, _, stderr := call(t, nil, "fit", train, flag+"="+value); code != exit.Misused || !strings.Contains(stderr, flag+" is ") {
+			t.Errorf("exit %d of %s without what it is for: %s", code, flag, stderr)
+		}
 	}
 	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--prune", "0.1", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "random features left") {
 		t.Errorf("exit %d: %s", code, stdout)

@@ -181,12 +181,29 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("%w: omit --refit or --sparse", learner.ErrSparse)
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
-	case !(f.Prune >= 0 && f.Prune < 1) || f.Prune > 0 && !f.Refit:
-		return options, exit.Usage("--prune %v: want a share below 1, with --refit", f.Prune)
+	case f.given["nu"] && task != learner.Novelty:
+		return options, exit.Usage("--nu is the share of rows that --task novelty flags: add --task novelty, or omit --nu")
+	case !f.Refit && f.givenOf(ofRefit) != "":
+		return options, exit.Usage("--%s is for the model that --refit solves for: add --refit, or omit it", f.givenOf(ofRefit))
+	case !(f.Prune >= 0 && f.Prune < 1):
+		return options, exit.Usage("--prune %v: want a share below 1", f.Prune)
 	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
 		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}
 	return options, nil
+}
+
+// ofRefit are the flags that are for --refit alone.
+var ofRefit = []string{"window", "tolerance", "prune", "by-norm", "coordinates", "penalty"}
+
+// givenOf returns the first of some flags that is on the command line, or "".
+func (f *Command) givenOf(flags []string) string {
+	for _, name := range flags {
+		if f.given[name] {
+			return name
+		}
+	}
+	return ""
 }
 
 // under returns of with the options of the preset p, except those that a flag on the command line

@@ -53,6 +53,19 @@ type Report struct {
 	skipped files.Skipped
 }
 
+// sorted reports whether the label of the row before is hardly ever wrong, as in rows that are sorted
+// by the label, or in a series that moves slowly.
+func (r *Report) sorted(p learner.Progress) bool {
+	if r.Baselines == nil || p.Examples < 200 {
+		return false
+	}
+	share := 0.02
+	if p.Task == learner.Regression {
+		share = 1e-3
+	}
+	return r.Baselines.NoChange < share*r.Baselines.Majority
+}
+
 // rowCounts says what became of the rows of the training file.
 type rowCounts struct {
 	Read       int64 `json:"read"` // all rows: the sum of the other numbers
