@@ -23,7 +23,8 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{- /* The pod of a component: (dict "root" $ "component" "learner" "values" .Values.learner "port" 8080 "args" (list …)). */ -}}
+{{- /* The pod of a component: (dict "root" $ "component" "learner" "values" .Values.learner "port" 8080 "args" (list …));
+with "leaves" true, it waits for its Service to forget it before it stops. */ -}}
 {{- define "accrete.pod" -}}
 metadata:
   labels:
@@ -40,7 +41,7 @@ spec:
   imagePullSecrets:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  terminationGracePeriodSeconds: 30
+  terminationGracePeriodSeconds: {{ if .leaves }}40{{ else }}30{{ end }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 65532
@@ -58,6 +59,10 @@ spec:
       {{- end }}
       ports:
         - {name: http, containerPort: {{ .port }}}
+      {{- if .leaves }}
+      lifecycle: # requests arrive until the endpoint is removed everywhere
+        preStop: {sleep: {seconds: 5}}
+      {{- end }}
       startupProbe:
         httpGet: {path: /livez, port: http}
         periodSeconds: 2
