@@ -36,6 +36,10 @@ func TestNumbersThatAreCodesBecomeCategories(t *testing.T) {
 				t.Errorf("%v: column %d is encoded as %s, want %s", task, j, got, want)
 			}
 		}
+		labels[5].Value = 1e9 // an outlier
+		if e := NewOpenPlan(make([]Type, 3), x, labels, task); e.columns[0].kind != asCoded {
+			t.Errorf("%v: with an outlier, codes are numbers", task)
+		}
 		if few := NewOpenPlan(make([]Type, 3), x[:3*(codeRows-1)], labels[:codeRows-1], task); few.columns[0].kind == asCoded {
 			t.Errorf("%v: there are codes among few rows", task)
 		}
@@ -61,6 +65,19 @@ func TestWhatIsNoCode(t *testing.T) {
 				v = float64(1 + rng.IntN(40))
 			}
 			return v, 3*min(v, 1) + rng.NormFloat64()
+		},
+		"values of fewer than two rows each": func(i int) (v, y float64) {
+			if v = float64(i % 620); i >= 620 {
+				v = float64(i - 620)
+			}
+			return v, math.Mod(v*17, 10)
+		},
+		"codes in few rows": func(i int) (v, y float64) {
+			if i%5 > 1 {
+				return 0, rng.NormFloat64()
+			}
+			v = float64(rng.IntN(40))
+			return v, math.Mod(v*17, 10)
 		},
 		"missing values": func(int) (v, y float64) { return math.NaN(), rng.NormFloat64() },
 		"equal labels":   func(int) (v, y float64) { return float64(rng.IntN(40)), 5 },
@@ -135,6 +152,50 @@ func TestCodeParametersAreChecked(t *testing.T) {
 		s := &state.Reader{In: a}
 		if Load(s, 3); s.End() == nil {
 			t.Errorf("the parameters %v are read", p)
+		}
+	}
+}
+
+// The columns that are codes most clearly are taken for codes.
+func TestFewColumnsAreCodes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 15))
+	const rows, columns = 1500, mostCodes + 2
+	var x []float64
+	labels := make([]target.Label, rows)
+	for i := range labels {
+		code := rng.IntN(40)
+		for j := range columns {
+			if rng.IntN(40) < columns-j { // the last columns have the fewest errors
+				x = append(x, float64(rng.IntN(40)))
+			} else {
+				x = append(x, float64(code))
+			}
+		}
+		labels[i] = target.RegressionLabel([]float64{float64(code * 7 % 11)})
+	}
+	p := newPrior(labels, target.Regression)
+	e := NewOpenPlan(make([]Type, columns), x, labels, target.Regression)
+	for j := range columns {
+		if r := p.codes(x[j:], columns, labels); r >= codeGain {
+			t.Errorf("column %d is no code, with an error of %.3f", j, r)
+		}
+		if got, want := e.columns[j].kind == asCoded, j >= columns-mostCodes; got != want {
+			t.Errorf("column %d of %d is a code: %v", j, columns, got)
+		}
+	}
+}
+
+// The window of a refit encodes codes as the model saw them.
+func TestWindowOfCodes(t *testing.T) {
+	const from = 500
+	x, labels := coding(800, target.Regression)
+	weights := slices.Repeat([]float64{1}, len(labels))
+	model := NewOpenPlan(make([]Type, 3), x, labels, target.Regression).Start()
+	want := model.Rows(x, labels, weights)[from*model.Width():]
+	got, _ := model.Window(x[3*from:], labels[from:], weights[from:], 0)
+	for i, v := range want {
+		if math.Abs(got[i]-v) > 1e-9 {
+			t.Fatalf("value %d is %v, want %v", i, got[i], v)
 		}
 	}
 }

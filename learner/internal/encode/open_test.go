@@ -159,6 +159,10 @@ func TestAwaitedColumnsGetValues(t *testing.T) {
 			unknown := []Type{Unknown}
 			e := NewOpenPlan(unknown, x[:first], labels[:first], target.Regression)
 			e = e.Start()
+			early := []float64{9, 9}
+			if e.Apply(early, []float64{3}); early[0] != 0 || early[1] != 0 {
+				t.Errorf("a value of no type becomes %v", early)
+			}
 			out := e.Rows(x[:settled], labels[:settled], weights[:settled])
 			if e.Settle(unknown); !e.Awaits() {
 				t.Errorf("%v: an unknown type is known", test.typ)
@@ -168,7 +172,12 @@ func TestAwaitedColumnsGetValues(t *testing.T) {
 				t.Errorf("%v: the column holds %d, want %d", test.typ, e.columns[0].holds(), test.holds)
 			}
 			e.Settle([]Type{Text}) // is too late
-			return append(out, reload(t, e, 1).Rows(x[settled:], labels[settled:], weights[settled:])...)
+			e = reload(t, e, 1)
+			out = append(out, e.Rows(x[settled:], labels[settled:], weights[settled:])...)
+			if n, want := len(e.columns[0].table.keys), map[bool]int{true: 5}[test.typ == Category]; n != want {
+				t.Errorf("%v: there are statistics of %d values, want %d", test.typ, n, want)
+			}
+			return out
 		}
 		got := encoded(first)
 		if !same(got, encoded(first+30)) {
@@ -261,8 +270,11 @@ func TestFewMissingValuesThatTellAreIndicated(t *testing.T) {
 				labels[i] = target.Label{Task: test.task, Class: int(min(2, max(0, math.Round(y))))}
 			}
 		}
-		types := []Type{Numeric}
-		e := NewOpenPlan(types, x, labels, test.task)
+		e := NewOpenPlan([]Type{Normal}, x, labels, test.task)
+		if got, want := e.columns[0].encoder().name, map[string]string{"imputed": "normal", "indicated": "normal, indicated"}[test.want]; got != want {
+			t.Errorf("%d missing values of 1,000, labels %v larger by %v: normal scores are %s, want %s", test.missing, test.task, test.shift, got, want)
+		}
+		e = NewOpenPlan([]Type{Numeric}, x, labels, test.task)
 		if got := e.columns[0].encoder().name; got != test.want {
 			t.Errorf("%d missing values of 1,000, labels %v larger by %v: the column is %s, want %s", test.missing, test.task, test.shift, got, test.want)
 		}
@@ -313,5 +325,78 @@ func TestManyClassesDiffer(t *testing.T) {
 				t.Fatalf("of few classes, target %d of class %d is %v", k, c, got)
 			}
 		}
+	}
+}
+
+// What is kept of late values is bounded, and so is the number of columns that are awaited.
+func TestLateValuesAreBounded(t *testing.T) {
+	plan := func(types Type) *Encoding {
+		x := slices.Repeat([]float64{1, 2}, 50)
+		return NewOpenPlan([]Type{types}, x, make([]target.Label, len(x)), target.Classification).Start()
+	}
+	e, y := plan(Category), &target.Label{Task: target.Classification}
+	for i := range 3 * lateEntries {
+		e.Learn([]float64{float64(10 + i)}, y, 1)
+		if i%128 == 127 {
+			if e.Bound(); len(e.columns[0].table.keys) > lateEntries {
+				t.Fatalf("%d late values after %d rows", len(e.columns[0].table.keys), i)
+			}
+		}
+	}
+	if late, all := e.Bytes(), plan(Decayed(9)).Bytes(); lateEntries*all != maxEntries*late {
+		t.Errorf("the memory of late values is %d bytes, and of %d times as many %d", late, maxEntries/lateEntries, all)
+	}
+	for i := range lateEntries {
+		e.Learn([]float64{float64(10*lateEntries + i)}, y, 1)
+	}
+	var a state.Arrays
+	e.Save(&a)
+	s := &state.Reader{In: a}
+	if Load(s, 1); s.End() == nil {
+		t.Errorf("%d late values are read", len(e.columns[0].table.keys))
+	}
+
+	types := append(slices.Repeat([]Type{Unknown}, mostLate+5), Decayed(7), Numeric)
+	var x []float64
+	for range 50 {
+		x = append(append(x, slices.Repeat([]float64{math.NaN()}, len(types)-1)...), 1)
+	}
+	few := NewOpenPlan(slices.Concat([]Type{Decayed(7)}, types[1:]), x, make([]target.Label, 50), target.Classification)
+	kinds := map[string]int{}
+	for j := range few.columns {
+		kinds[few.columns[j].encoder().name]++
+	}
+	if kinds["awaited"] != mostLate-1 || kinds["decayed"] != 1 || kinds["absent"] != 6 {
+		t.Errorf("of %d columns without values, these many are %v", len(types)-1, kinds)
+	}
+}
+
+func TestDeviationsAreWithoutOutliers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 13))
+	labels := make([]target.Label, 500)
+	for i := range labels {
+		labels[i] = target.RegressionLabel([]float64{5 + 2*rng.NormFloat64()})
+	}
+	labels[9].Value = 1e9
+	p := newPrior(labels, target.Regression)
+	if d := p.deviations(labels)[0]; d < 1.8 || d > 2.2 {
+		t.Errorf("the deviation is %v, want 2", d)
+	}
+	for _, y := range [][]float64{{3, 3, 3}, {1e300, -1e300}, {1e-320, 0}, {}} {
+		if d := p.deviation(y); !(d > 0) || math.IsInf(d, 0) {
+			t.Errorf("the deviation of %v is %v", y, d)
+		}
+	}
+}
+
+func TestKindsOfTargetsAreChecked(t *testing.T) {
+	x, types, labels, _ := all(target.Classification)
+	e := NewOpenPlan(types, x, labels, target.Classification).Start()
+	e.prior.groups = true // of three classes
+	var a state.Arrays
+	e.Save(&a)
+	s := &state.Reader{In: a}
+	if Load(s, len(types)); s.End() == nil {
+		t.Error("random halves of few classes are read")
 	}
 }
