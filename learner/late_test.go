@@ -82,3 +82,30 @@ func TestWhatComesAfterTheWarmupIsLearned(t *testing.T) {
 		}
 	}
 }
+
+// Values that come between the last fit of the warm-up and the row where it takes effect are learned
+// with the rows that are learned again.
+func TestValuesBeforeAFitTakesEffectAreLearned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(83, 84))
+	b := &Batch{}
+	b.Reset(2)
+	last := warmup.EffectiveAt(warmup.LastCheckpoint)
+	for i := range last {
+		x := []float64{rng.NormFloat64(), math.NaN()}
+		if i > warmup.LastCheckpoint+50 {
+			x[1] = Category(uint64(i%7+1) * 0x9e3779b97f4a7c15)
+		}
+		b.Append(x, Label{Task: Regression, Value: x[0] + rng.NormFloat64()}, 1)
+	}
+	l := newLearner(t, Config{Task: Regression, Warmup: NewestWarmup, MaxFeatures: 256})
+	for at := 0; at < last; at += 50 {
+		s := b.Slice(at, at+50)
+		if s.SetTypes([]ColumnType{NumericColumn, CategoryColumn}); at <= warmup.LastCheckpoint {
+			s.SetTypes([]ColumnType{NumericColumn, UnknownColumn})
+		}
+		learn(l, s, 50)
+	}
+	if n := l.Columns()[1].Values; n != 7 {
+		t.Errorf("there are statistics of %d values, want 7", n)
+	}
+}
