@@ -140,3 +140,16 @@ func TestEarlyTreesCompareFewerColumns(t *testing.T) {
 		}
 	}
 }
+
+// Constant columns do not count for the columns that are compared, but in models from before.
+func TestTreesCompareColumnsThatVary(t *testing.T) {
+	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+	if !w.shares() {
+		t.Fatal("no rows")
+	}
+	for _, w.Options.Varying = range []bool{false, true} {
+		if labels, rest := w.sample().Varying, w.rest().Varying; labels != w.Options.Varying || rest != w.Options.Varying {
+			t.Errorf("with Varying %v, trees of labels have %v, and of what is left %v", w.Options.Varying, labels, rest)
+		}
+	}
+}

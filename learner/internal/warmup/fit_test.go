@@ -311,3 +311,24 @@ func TestRandomOrdersAreHiddenFromTheKernel(t *testing.T) {
 		t.Errorf("%d columns for trees", n)
 	}
 }
+
+// Labels tell values apart that come later, and there are none in novelty.
+func TestNoveltyExpectsNoLateValues(t *testing.T) {
+	x, labels := make([]float64, 300), make([]target.Label, 300)
+	for i := range x {
+		x[i] = float64(i % 3)
+	}
+	for _, test := range []struct {
+		version Version
+		task    target.Task
+		width   int
+	}{{Fifteenth, target.Novelty, 4}, {Newest, target.Novelty, 4}, {Fifteenth, target.Regression, 4}, {Newest, target.Regression, 5}} {
+		for i := range labels {
+			labels[i] = target.Label{Task: test.task}
+		}
+		a := Request{Version: test.version, Task: test.task, Kernel: kernel.Gaussian{}, Columns: []encode.Type{encode.Category}, Weights: Ones(len(x))}
+		if got := NewFit(x, labels, 1, a).Encoding.Width(); got != test.width {
+			t.Errorf("version %d, %v: a category becomes %d columns, want %d", test.version, test.task, got, test.width)
+		}
+	}
+}
