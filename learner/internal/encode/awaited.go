@@ -34,11 +34,11 @@ var awaited = encoder{
 		case holdsNothing:
 			return "nothing yet: it had no value in the warm-up"
 		case holdsNumbers:
-			return "number, missing as 0, and an indicator of a value"
+			return "number, missing as 0, and an indicator of missing"
 		case holdsCategories:
-			return "target statistic, and an indicator of a value"
+			return "indicator of missing, and target statistic"
 		}
-		return "an indicator of a value"
+		return "indicator of missing"
 	},
 }
 
