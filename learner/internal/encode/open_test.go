@@ -328,7 +328,7 @@ func TestManyClassesDiffer(t *testing.T) {
 	}
 }
 
-// What is kept of late values is bounded, and so is the number of columns that are awaited.
+// The number of late values that are kept is bounded, and so is the number of columns that are awaited.
 func TestLateValuesAreBounded(t *testing.T) {
 	plan := func(types Type) *Encoding {
 		x := slices.Repeat([]float64{1, 2}, 50)
@@ -344,7 +344,7 @@ func TestLateValuesAreBounded(t *testing.T) {
 		}
 	}
 	if late, all := e.Bytes(), plan(Decayed(9)).Bytes(); lateEntries*all != maxEntries*late {
-		t.Errorf("the memory of late values is %d bytes, and of %d times as many %d", late, maxEntries/lateEntries, all)
+		t.Errorf("late values take %d bytes, and %d times as many take %d", late, maxEntries/lateEntries, all)
 	}
 	for i := range lateEntries {
 		e.Learn([]float64{float64(10*lateEntries + i)}, y, 1)
