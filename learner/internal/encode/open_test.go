@@ -328,7 +328,8 @@ func TestManyClassesDiffer(t *testing.T) {
 	}
 }
 
-// How many values that come later are kept is bounded, and so is the number of columns that are awaited.
+// How many values that come later are kept is bounded, and so is the number of columns that are
+// awaited.
 func TestLateValuesAreBounded(t *testing.T) {
 	plan := func(types Type) *Encoding {
 		x := slices.Repeat([]float64{1, 2}, 50)
