@@ -6,9 +6,9 @@ import (
 )
 
 // awaited is a column without a value in the first rows. Its type may not be known then: see Settle.
-// It becomes an indicator of having a value, and a number or the late statistics of a
-// category. All of them are 0 for a missing value. The first parameter is one of the constants
-// below, the others are those of the late statistics.
+// It becomes an indicator of having a value, and a number or the late statistics of a category. All
+// of them are 0 for a missing value. The first parameter is one of the constants below, the others
+// are those of the late statistics.
 var awaited = encoder{
 	name:  "awaited",
 	moves: true,
@@ -66,7 +66,7 @@ func await(t Type) column {
 	return column{kind: asAbsent}
 }
 
-// Awaits reports whether e has a column whose type is not known.
+// Awaits reports whether the type of a column of e is still unknown.
 func (e *Encoding) Awaits() bool {
 	return e != nil && slices.ContainsFunc(e.columns, func(c column) bool { return c.kind == asAwaited && c.holds() == holdsNothing })
 }

@@ -35,8 +35,8 @@ const (
 	codeRows = 250
 
 	// codeGain is the largest squared error of the mean label of a value, relative to that of the
-	// values beside it, at which numbers are codes. Not chosen by trial
-	// yet: a first guess, see docs/constants.md.
+	// values beside it, at which numbers are codes. Not chosen by trial yet: a first guess, see
+	// docs/constants.md.
 	codeGain = 0.8
 
 	// codeFloor is added to the former, as a share of the variance of the labels: what the values
@@ -66,13 +66,7 @@ func (e *Encoding) code(x []float64, labels []target.Label) {
 	}
 	slices.SortFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.error, b.error), cmp.Compare(a.column, b.column)) })
 	for _, f := range all[:min(len(all), mostCodes)] {
-		n, mean := 0.0, 0.0
-		for i := f.column; i < len(x); i += d {
-			if v := x[i]; v == v {
-				n++
-				mean += (bounded(v) - mean) / n
-			}
-		}
+		mean, _, _ := meanOf(x[f.column:], d)
 		e.columns[f.column] = column{kind: asCoded, parameters: []float64{mean, 0}, table: newTable(len(e.prior.sums))}
 	}
 }

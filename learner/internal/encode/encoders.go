@@ -55,15 +55,7 @@ const (
 // plan chooses the encoder of a column whose values in the first rows are x[0],
 // x[stride], and so on.
 func plan(t Type, x []float64, stride int) column {
-	rows, missing, mean := 0, 0, 0.0
-	for i := 0; i < len(x); i += stride {
-		rows++
-		if math.IsNaN(x[i]) {
-			missing++
-			continue
-		}
-		mean += (bounded(x[i]) - mean) / float64(rows-missing)
-	}
+	mean, rows, missing := meanOf(x, stride)
 	switch {
 	case t == Text:
 		return column{kind: asText}
@@ -97,6 +89,20 @@ func plan(t Type, x []float64, stride int) column {
 		return column{kind: asImputed, parameters: []float64{mean}}
 	}
 	return column{kind: asIndicated, parameters: []float64{mean}}
+}
+
+// meanOf returns the mean of the values x[0], x[stride], and so on, without those that are missing, and
+// the numbers of all values and of missing ones.
+func meanOf(x []float64, stride int) (mean float64, rows, missing int) {
+	for i := 0; i < len(x); i += stride {
+		rows++
+		if math.IsNaN(x[i]) {
+			missing++
+			continue
+		}
+		mean += (bounded(x[i]) - mean) / float64(rows-missing)
+	}
+	return mean, rows, missing
 }
 
 func planOwn(t Type, x []float64, stride int) column {

@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// A stream whose first rows have few values, and which gets more of them.
+// opening returns rows of a category that has four values in the first rows, and thirty later.
 func opening(first, rows int) (x, weights []float64, labels []target.Label) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range rows {
