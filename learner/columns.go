@@ -28,6 +28,7 @@ const (
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 	WindowColumn    = encode.Window    // like NumericColumn, a result of Windows
 	SourceColumn    = encode.Source    // a key or a time that Windows need, which is no input
+	GramColumn      = encode.Gram      // follows the TextColumns of a text, in groups of TextKeys: the key of an n-gram, see Gram
 )
 
 // EncodedColumns returns the types of numeric columns that have an encoder of their own.
@@ -42,12 +43,20 @@ func ParseDecayed(name string) (t ColumnType, is bool, err error) { return encod
 // bits: a whole number, which a float64 holds exactly.
 func Category(hash uint64) float64 { return encode.Key(hash) }
 
+// TextKeys is the number of GramColumns in a group. Each group of a text has statistics of its own: the
+// words, for example.
+const TextKeys = encode.TextKeys
+
+// Gram returns the raw value of an n-gram with a 64-bit hash: like Category, but above 0. Columns of a
+// group for which a text has no n-grams are 0.
+func Gram(hash uint64) float64 { return max(1, Category(hash)) }
+
 // Clocks reports for each column whether a monitor of the inputs has to ignore it because it
-// changes all the time: times, and keys of records. It returns nil if there are no such columns.
+// changes all the time: times, and keys of records and of n-grams. It returns nil if there are no such columns.
 func Clocks(types []ColumnType) (columns []bool) {
 	for j, t := range types {
 		switch t {
-		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn, SourceColumn:
+		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn, SourceColumn, GramColumn:
 			if columns == nil {
 				columns = make([]bool, len(types))
 			}

@@ -16,6 +16,7 @@ import (
 func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []ColumnType) {
 	types = []ColumnType{NumericColumn, NumericColumn, CategoryColumn, CategoryColumn, BooleanColumn, TimeColumn, encode.Decayed(50), UnknownColumn}
 	types = append(types, EncodedColumns()...)
+	types = append(types, TextColumn, GramColumn, GramColumn, GramColumn)
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := new(Batch)
 	b.Reset(len(types))
@@ -26,6 +27,7 @@ func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []Co
 		for range EncodedColumns() {
 			x = append(x, 1e3*x[0])
 		}
+		x = append(x, rng.Float64(), key(many%17), key(20+few), []float64{0, key(30 + i%11)}[i%2])
 		if rng.IntN(20) == 0 {
 			x[1] = math.NaN()
 		}

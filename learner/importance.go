@@ -126,17 +126,23 @@ func (m *Model) totalEffects(x, other []float32, f []float64, n int) (out []floa
 	return out
 }
 
-// span is the range of columns that the model sees for one column of the rows.
+// span is the range of columns that the model sees for one column of the rows, of which there may be
+// none.
 type span struct{ from, to int }
 
 // spans returns the span of each column of the rows, for a model that sees d columns.
-func (m *Model) spans(d int) (all []span) {
-	for from, j := 0, 0; from < d; j++ {
+func (m *Model) spans(d int) []span {
+	all := make([]span, d)
+	if m.encoding != nil {
+		all = make([]span, m.encoding.Dim())
+	}
+	from := 0
+	for j := range all {
 		to := from + 1
 		if m.encoding != nil {
 			to = from + m.encoding.WidthOf(j)
 		}
-		all = append(all, span{from, to})
+		all[j] = span{from, to}
 		from = to
 	}
 	return all
@@ -152,6 +158,9 @@ func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []flo
 	}
 	score, more := make([]float64, n*k), make([]float64, n*k) // more is of the machines of a mixture
 	for j, at := range spans {
+		if at.from == at.to {
+			continue
+		}
 		exchange(x, other, d, at.from, at.to)
 		of.Sum(score, at.from, at.to)
 		for i := range score {

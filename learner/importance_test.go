@@ -148,3 +148,31 @@ func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
 		}
 	}
 }
+
+// The importance of a text is that of its first column of keys, which reads the others: these have
+// none, and the columns are as many as those of the rows.
+func TestImportancesOfAText(t *testing.T) {
+	rows := new(Batch)
+	types := append([]ColumnType{NumericColumn}, slices.Repeat([]ColumnType{GramColumn}, TextKeys)...)
+	rows.Reset(len(types))
+	for i := range 600 {
+		x := make([]float64, len(types))
+		word := i * 7 % 12
+		x[0], x[1], x[2] = math.Sin(float64(i)), Gram(uint64(word+1)<<40), Gram(uint64(50+i%5)<<40)
+		rows.Append(x, Label{Task: Regression, Value: x[0] + float64(word)}, 1)
+	}
+	rows.SetTypes(types)
+	l := newLearner(t, Config{Algorithm: "newton", MaxFeatures: 64})
+	learnTo(l, rows, nil)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.ImportanceOn(rows)
+	if err != nil || len(got) != len(types) {
+		t.Fatalf("%d importances, %v", len(got), err)
+	}
+	if got[1] < 0.5 || slices.ContainsFunc(got[2:], func(v float64) bool { return v != 0 }) {
+		t.Errorf("importances %.3f, want those of all words in column 1", got[:4])
+	}
+}

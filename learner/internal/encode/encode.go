@@ -74,6 +74,8 @@ func newPlan(columns []Type, x []float64, labels []target.Label, task target.Tas
 	for j, t := range columns {
 		c := plan(t, x[j:], len(columns))
 		switch {
+		case t == Text || t == Gram:
+			c = planText(columns, j)
 		case t == Since:
 			since = j
 		case t == RecordKey && since >= 0:
@@ -111,7 +113,7 @@ func newPrior(labels []target.Label, task target.Task) prior {
 	return p
 }
 
-// Dim returns the number of values of a raw row, which is at most Width.
+// Dim returns the number of values of a raw row.
 func (e *Encoding) Dim() int { return len(e.columns) }
 
 // Width returns the number of values of an encoded row.
@@ -139,9 +141,12 @@ func (e *Encoding) Apply(dst, x []float64) {
 	for j, v := range x {
 		c := &e.columns[j]
 		n := c.encoder().width(c, &e.prior)
-		if c.kind == asSince {
+		switch c.kind {
+		case asSince:
 			sinceLast(c, dst[:n], v, x[c.time()])
-		} else {
+		case asGrams:
+			gramStatistics(c, dst[:n], x[j:j+c.keys()], &e.prior)
+		default:
 			c.encoder().apply(c, dst[:n], v, &e.prior)
 		}
 		dst = dst[n:]
@@ -160,6 +165,8 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 		switch {
 		case c.kind == asSince:
 			c.table.seen(v, x[c.time()])
+		case c.kind == asGrams:
+			c.learnGrams(x[j:j+c.keys()], y, weight, p)
 		case c.kind == asDecayed:
 			c.table.decay(c.parameters[0])
 			c.table.addDecayed(keyOf(v), y, weight, p)

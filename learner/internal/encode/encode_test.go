@@ -42,6 +42,9 @@ var columns = append([]example{
 	{"cycles", Since, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
 	{"sourced", Source, func(i int) float64 { return missingAt(i%11 == 0, float64(i)) }},
 	{"number", Window, func(i int) float64 { return float64(i) }},
+	{"unseen", Text, func(i int) float64 { return missingAt(i%9 == 0, 1/float64(i)) }},
+	{"grams", Gram, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(1+i%8)<<40)) }},
+	{"unseen", Gram, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i%5)<<40)) }},
 	{"since", RecordKey, func(i int) float64 { return missingAt(i%11 == 0, Key(uint64(i%5)<<40)) }},
 }, encoded()...)
 
@@ -135,8 +138,8 @@ func TestEncodedValuesAreFinite(t *testing.T) {
 			for j := range e.columns {
 				c := &e.columns[j]
 				dst := make([]float64, c.encoder().width(c, &e.prior))
-				if len(dst) == 0 {
-					t.Fatalf("%s has no column", c.encoder().name)
+				if (len(dst) == 0) != (c.kind == asUnseen) {
+					t.Fatalf("%s has %d columns", c.encoder().name, len(dst))
 				}
 				c.encoder().apply(c, dst, v, &e.prior)
 				for _, out := range dst {

@@ -7,7 +7,7 @@ type encoder struct {
 	name  string
 	moves bool // it has a table
 
-	// width returns the number of columns that c becomes, 1 or more.
+	// width returns the number of columns that c becomes.
 	width func(c *column, p *prior) int
 
 	// apply sets dst, of that width, to the encoded value v.
@@ -29,7 +29,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered, open, awaited, coded}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed, sourced, ordered, open, awaited, coded, grams, unseen}
 
 const (
 	asIs = iota
@@ -50,6 +50,8 @@ const (
 	asOpen
 	asAwaited
 	asCoded
+	asGrams
+	asUnseen
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],
@@ -57,8 +59,6 @@ const (
 func plan(t Type, x []float64, stride int) column {
 	mean, rows, missing := meanOf(x, stride)
 	switch {
-	case t == Text:
-		return column{kind: asText}
 	case t == Source:
 		return column{kind: asSourced}
 	case missing == rows || t == Unknown || t == RecordKey:

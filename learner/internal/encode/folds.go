@@ -11,7 +11,7 @@ import (
 // first rows then have statistics of about as many rows as the last ones, and no row has statistics
 // of its own label (as in stacking: Wolpert 1992). It does nothing with less than 2 folds.
 func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []float64, folds int) {
-	if folds < 2 || !slices.ContainsFunc(e.columns, func(c column) bool { return c.counts() }) {
+	if folds < 2 || !slices.ContainsFunc(e.columns, func(c column) bool { return c.ofLabels() }) {
 		return
 	}
 	d, row := e.Dim(), make([]float64, e.width)
@@ -29,7 +29,7 @@ func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []
 			for j := range e.columns {
 				c := &e.columns[j]
 				n := c.encoder().width(c, &e.prior)
-				if c.counts() {
+				if c.ofLabels() {
 					copy(out[i*e.width+at:], row[at:at+n])
 				}
 				at += n
@@ -38,7 +38,10 @@ func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []
 	}
 }
 
-// counts reports whether c has statistics of labels.
+// ofLabels reports whether what c becomes depends on the labels of earlier rows.
+func (c *column) ofLabels() bool { return c.counts() || c.kind == asGrams }
+
+// counts reports whether c has statistics of the labels of its values.
 func (c *column) counts() bool {
 	return c.kind == asStatistics || c.kind == asDecayed || c.kind == asOrdered || c.kind == asCoded
 }

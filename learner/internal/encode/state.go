@@ -89,6 +89,7 @@ func Load(s *state.Reader, dim int) *Encoding {
 		parameters, keys, counts = parameters[params:], keys[entries:], counts[int(entries)*(1+n):]
 	}
 	s.Require(len(parameters) == 0 && len(keys) == 0, "encode: more than encode.columns says")
+	s.Require(e.gramsFollow(), "encode: n-grams without their keys")
 	e.loadDecayed(s)
 	if s.Err != nil {
 		return nil

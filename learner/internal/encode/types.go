@@ -25,10 +25,11 @@ const (
 	Pair           // like Category, of the values that two other columns have together
 	Window         // like Numeric, a statistic of the earlier records of a key
 	Source         // a key or a time that windows are computed from, and no input
+	Gram           // the Key of an n-gram of a text, above 0; 0 if the text has no more of them
 	types
 )
 
-var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key", "pair", "window", "source"}
+var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key", "pair", "window", "source", "gram"}
 
 // MaxHalfLife is the longest half-life of the statistics of a category, in rows.
 const MaxHalfLife = 10_000_000

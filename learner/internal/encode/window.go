@@ -93,6 +93,10 @@ func (e *Encoding) unlearn(x []float64, y *target.Label, weight float64) {
 		if t == nil || c.kind == asSince {
 			continue
 		}
+		if c.kind == asGrams {
+			c.unlearnGrams(x[j:j+c.keys()], y, weight, p)
+			continue
+		}
 		scaled := weight
 		if c.kind == asDecayed && t.total[0] == 0 {
 			continue
@@ -101,12 +105,17 @@ func (e *Encoding) unlearn(x []float64, y *target.Label, weight float64) {
 			scaled = float64(weight * t.growth)
 			subtract(t.total[1:], &t.total[0], y, scaled, p)
 		}
-		if i, ok := t.index[c.key(v)]; ok {
-			subtract(t.entry(i)[1:], &t.entry(i)[0], y, scaled, p)
-		}
+		t.remove(c.key(v), y, scaled, p)
 		if c.kind == asDecayed {
 			t.undecay(c.parameters[0])
 		}
+	}
+}
+
+// remove is the inverse of add. It does nothing if the key has left t.
+func (t *table) remove(key int64, y *target.Label, weight float64, p *prior) {
+	if i, ok := t.index[key]; ok {
+		subtract(t.entry(i)[1:], &t.entry(i)[0], y, weight, p)
 	}
 }
 
