@@ -23,9 +23,9 @@ const (
 // category with that few values would get a column for each of them.
 const fewCodes = 16
 
-// textWords is the mean number of words from which on values that seldom repeat look like text.
-// Names have fewer words.
-const textWords = 4
+// textWords is the mean number of words from which on values that seldom repeat look like text. Most
+// names have fewer words.
+const textWords = 3
 
 // Counter collects statistics of the values in the first rows.
 type Counter struct {
@@ -121,7 +121,7 @@ func (c *Counter) Hint(name, typ string) string {
 	case f.dates > 0 && 10*f.dates >= 9*f.texts:
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))
 	case f.texts >= leastTexts && f.words >= textWords*f.texts && 2*len(f.distinct) > f.texts:
-		return fmt.Sprintf("has values of %.0f words that seldom repeat: the type text may suit it better", float64(f.words)/float64(f.texts))
+		return fmt.Sprintf("has values of %.0f words that seldom repeat: with the type text, the words count and not only the whole value", float64(f.words)/float64(f.texts))
 	}
 	return ""
 }
