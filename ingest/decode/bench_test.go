@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // BenchmarkColumns decodes records of 50 columns: 20 numbers, 4 booleans, 22 categories and
@@ -52,11 +53,25 @@ func BenchmarkColumns(b *testing.B) {
 	}
 }
 
-// BenchmarkNgrams hashes a text of 20 words.
+// BenchmarkNgrams hashes texts of 20 words, and of 400 different ones.
 func BenchmarkNgrams(b *testing.B) {
-	x, text := make([]float64, schema.TextBuckets), []byte(strings.Repeat("late Again, the train was ", 4))
-	b.SetBytes(int64(len(text)))
-	for range b.N {
-		ngram.Hash(x, text)
+	long := ""
+	for i := range 400 {
+		long += fmt.Sprint("word", i*i, " ")
+	}
+	for name, text := range map[string]string{"20": strings.Repeat("late Again, the train was ", 4), "400": long} {
+		x, keys := make([]float64, schema.TextBuckets), ngram.Keys{}
+		b.Run("shares/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for range b.N {
+				ngram.Hash(x, []byte(text))
+			}
+		})
+		b.Run("keys/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for range b.N {
+				keys.Set([]byte(text), learner.TextKeys)
+			}
+		})
 	}
 }

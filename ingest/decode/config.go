@@ -54,6 +54,10 @@ type Config struct {
 	// and lists are not columns.
 	Depth int `json:"depth,omitempty"`
 
+	// Grams gives the n-grams of a text columns with their keys, after those with their shares. It is not
+	// set for models that are older than this option.
+	Grams bool `json:"grams,omitempty"`
+
 	// Framed means that each record names its schema in a registry, in the framing of the
 	// registry's serializers. Reader is a schema in the language of the format. For Framed
 	// records it is the reader's schema, otherwise the schema with which records are written.

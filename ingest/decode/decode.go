@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
+	"github.com/accrete-ml/accrete/ingest/decode/ngram"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
@@ -63,6 +64,7 @@ type Decoder struct {
 	names []byte          // paths of the inputs, one after the other
 	inner map[string]bool // paths of the objects and lists that hold columns
 	texts map[string]int  // first column of each text
+	grams ngram.Keys      // scratch, of a text
 	since int             // column of the record's key, or -1
 	pairs []pair
 
@@ -169,6 +171,9 @@ func New(c Config, s Schema) (*Decoder, error) {
 	}
 	for i, name := range d.schema.Classes {
 		d.class[name] = i
+	}
+	if err := c.checkTexts(d.schema.Columns); err != nil {
+		return nil, err
 	}
 	d.setColumns(d.schema.Columns)
 	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
@@ -201,6 +202,9 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		}
 		place[name] = i
 	}
+	if err := d.config.checkTexts(columns); err != nil {
+		return nil, err
+	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	if i, ok := place[d.config.Time]; ok {
 		d.x[i] = math.NaN() // the record may lack it
@@ -247,10 +251,10 @@ func (d *Decoder) byName() *Error {
 				if d.seen[i] == d.now {
 					return bad("json", "duplicate field %s", excerpt.Quote(f.name))
 				}
-				for j := range schema.TextBuckets {
+				for j := range d.config.textColumns() {
 					d.seen[i+j] = d.now
 				}
-				given += schema.TextBuckets
+				given += d.config.textColumns()
 				if err := d.putText(f.name, i, f.value); err != nil {
 					return err
 				}
@@ -299,14 +303,15 @@ func (d *Decoder) putMissing() *Error {
 		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn || d.windows.noField != nil && d.windows.noField[i] {
 			continue
 		}
-		if d.types != nil && d.types[i] == learner.TextColumn {
-			name = name[:len(name)-len(":00")]
+		t := d.typeOf(i)
+		if t == learner.TextColumn || t == learner.GramColumn {
+			name, t = name[:strings.LastIndexByte(name, ':')], learner.TextColumn
 		}
-		if d.sparse && d.typeOf(i) == learner.NumericColumn {
+		if d.sparse && t == learner.NumericColumn {
 			d.x[i] = 0
 			continue
 		}
-		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
+		if err := d.put(i, []byte(name), t, value{}); err != nil {
 			return err
 		}
 	}

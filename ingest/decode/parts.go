@@ -19,14 +19,21 @@ import (
 // with the key of the record.
 const keySuffix = ":key"
 
+// gramKinds follow a colon in the names of the columns with the keys of n-grams: pairs, sequences of
+// three, and words, in the order of ngram.Keys. Each kind has learner.TextKeys columns.
+var gramKinds = [...]string{"p", "t", "w"}
+
 // parts returns the names of the columns of a row into which a field of some type is split, or
 // nil if the field is a single column of the same name.
-func parts(name, typ string) []string {
+func (c *Config) parts(name, typ string) []string {
 	switch typ {
 	case learner.TextColumn.String():
-		all := make([]string, schema.TextBuckets)
-		for i := range all {
-			all[i] = fmt.Sprintf("%s:%02d", name, i)
+		all := make([]string, 0, c.textColumns())
+		for i := range schema.TextBuckets {
+			all = append(all, fmt.Sprintf("%s:%02d", name, i))
+		}
+		for i := range c.textColumns() - schema.TextBuckets {
+			all = append(all, fmt.Sprintf("%s:%s%02d", name, gramKinds[i/learner.TextKeys], i%learner.TextKeys))
 		}
 		return all
 	case learner.SinceColumn.String():
@@ -43,7 +50,7 @@ func (c *Config) expand(columns []string) []string {
 	}
 	var all []string
 	for _, name := range columns {
-		if p := parts(name, c.Types[name]); p != nil {
+		if p := c.parts(name, c.Types[name]); p != nil {
 			all = append(all, p...)
 		} else {
 			all = append(all, name)
@@ -54,13 +61,31 @@ func (c *Config) expand(columns []string) []string {
 	return all
 }
 
+// checkTexts returns an error if the columns of a text are not beside each other, because the name of
+// another field is between theirs.
+func (c *Config) checkTexts(columns []string) *Error {
+	for name, typ := range c.Types {
+		if typ != learner.TextColumn.String() {
+			continue
+		}
+		p := c.parts(name, typ)
+		first := slices.Index(columns, p[0])
+		for i, part := range p {
+			if first >= 0 && (first+i == len(columns) || columns[first+i] != part) {
+				return bad("columns", "the name of a field is among those of the columns of the text %s, %s to %s: rename it", excerpt.Quote(name), p[0], p[len(p)-1])
+			}
+		}
+	}
+	return nil
+}
+
 // setParts notes which columns are parts of fields, pairs or windows.
 func (d *Decoder) setParts(columns []string) {
 	d.texts, d.since = nil, -1
 	d.setPairs()
 	d.setWindows(columns)
 	for name, typ := range d.config.Types {
-		p := parts(name, typ)
+		p := d.config.parts(name, typ)
 		if p == nil {
 			continue
 		}
@@ -94,7 +119,10 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 		return 0, false
 	}
 	switch t := d.config.Types[name[:i]]; {
-	case t == learner.TextColumn.String() && slices.Contains(parts(name[:i], t), name):
+	case t == learner.TextColumn.String() && slices.Contains(d.config.parts(name[:i], t), name):
+		if slices.Contains(gramKinds[:], name[i+1:i+2]) {
+			return learner.GramColumn, true
+		}
 		return learner.TextColumn, true
 	case t == learner.SinceColumn.String() && name[i:] == keySuffix:
 		return learner.RecordKeyColumn, true
@@ -104,15 +132,18 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 
 // isPart reports whether columns of a type are parts, instead of fields of a record.
 func isPart(t learner.ColumnType) bool {
-	return t == learner.TextColumn || t == learner.RecordKeyColumn || t == learner.PairColumn || t == learner.WindowColumn
+	return t == learner.TextColumn || t == learner.GramColumn || t == learner.RecordKeyColumn || t == learner.PairColumn || t == learner.WindowColumn
 }
 
-// putText sets the columns of a text to the shares of its n-grams.
+// putText sets the columns of a text to the shares of its n-grams, and to their keys.
 func (d *Decoder) putText(name []byte, first int, v value) *Error {
-	x := d.x[first : first+schema.TextBuckets]
+	x := d.x[first : first+d.config.textColumns()]
 	switch {
 	case v.kind == text:
-		ngram.Hash(x, v.text)
+		ngram.Hash(x[:schema.TextBuckets], v.text)
+		if d.config.Grams {
+			d.putGrams(x[schema.TextBuckets:], v.text)
+		}
 		return nil
 	case v.kind == null || v.kind == absent:
 		missing, _, err := d.missing(name, learner.TextColumn, v)
@@ -122,6 +153,25 @@ func (d *Decoder) putText(name []byte, first int, v value) *Error {
 		return err
 	}
 	return wrongType(name, v, learner.TextColumn)
+}
+
+// putGrams sets x to the keys of the n-grams of a text.
+func (d *Decoder) putGrams(x []float64, text []byte) {
+	d.grams.Set(text, learner.TextKeys)
+	clear(x)
+	for kind, keys := range [...][]uint64{d.grams.Pairs, d.grams.Threes, d.grams.Words} {
+		for i, hash := range keys {
+			x[kind*learner.TextKeys+i] = learner.Gram(hash)
+		}
+	}
+}
+
+// textColumns returns the number of columns of a text.
+func (c *Config) textColumns() int {
+	if c.Grams {
+		return schema.TextBuckets + len(gramKinds)*learner.TextKeys
+	}
+	return schema.TextBuckets
 }
 
 // SetKey updates a Row that Decode returned without a key, after its Key was set.

@@ -76,6 +76,73 @@ func TestTextIsItsNgrams(t *testing.T) {
 	}
 }
 
+// In a new model the columns of the shares are followed by those of the keys, of which there are as many
+// as different n-grams; a missing text has missing keys.
+func TestTextHasTheKeysOfItsNgrams(t *testing.T) {
+	c := Config{Label: "y", Infer: true, Missing: "impute", Grams: true, Types: map[string]string{"note": "text"}}
+	d := mustNew(t, c, Schema{})
+	row, err := d.Decode([]byte(`{"a":1,"note":"No, NO no way","zone":"b","y":"ok"}`))
+	const n = schema.TextBuckets + 3*learner.TextKeys
+	if err != nil || len(row.X) != n+2 {
+		t.Fatalf("%d values, %v", len(row.X), err)
+	}
+	kinds := slices.Collect(slices.Chunk(slices.Clone(row.X[1+schema.TextBuckets:1+n]), learner.TextKeys))
+	for i, want := range []int{2, 5, 2} { // no no, no way; _no no_ _wa way ay_; no, way
+		given := slices.IndexFunc(kinds[i], func(v float64) bool { return v == 0 })
+		if given != want || slices.ContainsFunc(kinds[i][given:], func(v float64) bool { return v != 0 }) {
+			t.Errorf("%d keys of kind %d, want %d: %v", given, i, want, kinds[i][:9])
+		}
+	}
+	if row, err = d.Decode([]byte(`{"a":1,"note":"way","zone":"b","y":"ok"}`)); err != nil || row.X[1+n-learner.TextKeys] != kinds[2][1] {
+		t.Errorf("the key of a word is %v in another text, want %v; %v", row.X[1+n-learner.TextKeys], kinds[2][1], err)
+	}
+	for _, record := range []string{`{"a":1,"zone":"b","y":"ok"}`, `{"a":1,"note":null,"zone":"b","y":"ok"}`} {
+		if row, err = d.Decode([]byte(record)); err != nil || !math.IsNaN(row.X[1]) || !math.IsNaN(row.X[n]) || row.X[0] != 1 {
+			t.Errorf("%s: %v", record, err)
+		}
+	}
+	if fields := d.Schema().Fields(); len(fields) != 3 || fields[1].Columns != n || fields[1].Name != "note" || fields[2].At != 1+n {
+		t.Errorf("fields %v", fields)
+	}
+	again := mustNew(t, c, *d.Schema())
+	if row, err = again.Decode([]byte(`{"a":1,"note":"No, NO no way","zone":"b","y":"ok"}`)); err != nil || !slices.Equal(row.X[1+n-learner.TextKeys:1+n], kinds[2]) {
+		t.Errorf("after a restart: %v", err)
+	}
+}
+
+// A field whose name is among those of the columns of a text is an error, not a part of the text.
+func TestTextIsNotInterrupted(t *testing.T) {
+	for _, grams := range []bool{false, true} {
+		for _, name := range []string{"note:05x", "note:a"} {
+			c := Config{Label: "y", Infer: true, Missing: "impute", Grams: grams, Types: map[string]string{"note": "text"}}
+			d := mustNew(t, c, Schema{})
+			_, err := d.Decode([]byte(`{"note":"late","` + name + `":1,"y":"ok"}`))
+			if among := grams || name == "note:05x"; (err != nil) != among || among && !strings.Contains(err.Error(), `among those of the columns of the text "note"`) {
+				t.Errorf("%s, grams %v: %v", name, grams, err)
+			}
+		}
+	}
+}
+
+// The longest words of a text have keys, and of those of the same length the first ones.
+func TestLongestWordsHaveKeys(t *testing.T) {
+	text := []byte("aa bb cccc a ddd aa eee ffff ddd cccc")
+	var k, of ngram.Keys
+	for most, want := range map[int]string{1: "cccc", 2: "cccc ffff", 3: "cccc ddd ffff", 4: "cccc ddd eee ffff", 5: "aa cccc ddd eee ffff", 9: "aa bb cccc a ddd eee ffff"} {
+		k.Set(text, most)
+		of.Set([]byte(want), 99)
+		if !slices.Equal(k.Words, of.Words) {
+			t.Errorf("%d words: %x, want those of %s", most, k.Words, want)
+		}
+	}
+	if k.Set([]byte(" ,;\n"), 9); len(k.Words)+len(k.Pairs) > 1 { // one word: n
+		t.Errorf("a text without words: %v", k)
+	}
+	if allocated := testing.AllocsPerRun(10, func() { k.Set(text, 9) }); allocated > 0 {
+		t.Errorf("%v allocations", allocated)
+	}
+}
+
 // The buckets of n-grams are part of what a model has learned.
 func TestNgramsAreAFormat(t *testing.T) {
 	x := make([]float64, 8)

@@ -17,6 +17,7 @@ var options = map[string]option{
 	"input.by_time": {name: "input.order", off: "arrival", on: "time"},
 	"input.depth":   {name: "input.on_change", derived: true},
 	"input.framed":  {name: "input.registry.url", off: "nothing", on: "a registry"},
+	"input.grams":   {name: "input.columns", derived: true},
 	"input.infer":   {name: "input.columns", derived: true},
 	"input.labels":  {name: "input.label"},
 	"input.late":    {name: "input.labels", off: "off"},

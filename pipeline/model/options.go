@@ -44,6 +44,7 @@ func (c Config) Options() ([]byte, error) {
 //
 //   - Created before columns had types: its columns are numeric, and missing values are rejected.
 //   - Created before objects and lists became columns by path: it rejects them.
+//   - Created before the n-grams of a text had statistics: they have none.
 //   - Created before renamed columns were recognised: it does not recognise them.
 //   - Created before inputs were monitored: it has no monitor, unless a monitor other than the
 //     default is configured.
@@ -64,7 +65,7 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if l, err := record.ReadLearner(have); err == nil {
 		c.keepChoices(l)
 	}
-	c.Decode.Depth, c.Decode.Renames = was.Depth, was.Renames
+	c.Decode.Depth, c.Decode.Renames, c.Decode.Grams = was.Depth, was.Renames, was.Grams
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
 		c.Decode.Infer = false
 		if c.Decode.Missing == "impute" {

@@ -14,6 +14,8 @@ SMOOTHING = 10  # of a model without credibilities
 PERIODS = (86400.0, 7 * 86400.0, 365.2425 * 86400)
 MAX_MAGNITUDE = 1e150
 TEXT_BUCKETS = 64
+TEXT_KEYS = 64  # of each kind of n-grams
+GRAM_SMOOTHING = 2
 
 P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 
@@ -98,45 +100,44 @@ def parse_time(text):
     return float(seconds) + nanoseconds / 1e9
 
 
-def ngrams(text):
-    """The hashed n-grams of a text: words, pairs of words, and three bytes of a word."""
-    x = [0.0] * TEXT_BUCKETS
+def mixed(h):
+    h ^= h >> 32
+    h = h * 0x9FB21C651E98DF25 & MASK
+    return h ^ h >> 29
 
-    def add(h):
-        h ^= h >> 32
-        h = h * 0x9FB21C651E98DF25 & MASK
-        h ^= h >> 29
-        x[(h >> 1) % TEXT_BUCKETS] += 1 if h & 1 == 0 else -1
 
-    prime = 0x100000001B3
-    last = word = three = 0
-
-    def end():
-        nonlocal last, word, three
-        if word == 0:
-            return
-        add((three << 8 | 32) & MASK)
-        add(word)
+def grams(text):
+    """The n-grams of a text: pairs of words, three bytes of a word, and words with their lengths."""
+    pairs, threes, words = [], [], []
+    last = 0
+    for word in re.findall(rb"[0-9a-z\x80-\xff]+", text.lower()):
+        h = 0xCBF29CE484222325
+        for c in word:
+            h = (h ^ c) * 0x100000001B3 & MASK
+        padded = b" " + word + b" "
+        threes += [mixed(int.from_bytes(padded[i : i + 3], "big")) for i in range(len(word))]
+        words.append((mixed(h), len(word)))
         if last != 0:
-            add((last * prime + word) & MASK)
-        last, word, three = word, 0, 0
+            pairs.append(mixed((last * 0x100000001B3 + h) & MASK))
+        last = h
+    return pairs, threes, words
 
-    for c in text:
-        if 65 <= c <= 90:
-            c += 32
-        elif not (97 <= c <= 122 or 48 <= c <= 57 or c >= 0x80):
-            end()
-            continue
-        if word == 0:
-            word, three = 0xCBF29CE484222325, 32
-        else:
-            add(three << 8 | c)
-        three = (three << 8 | c) & 0xFFFF
-        word = (word ^ c) * prime & MASK
-    end()
+
+def text_values(text, keys):
+    """The raw values of a text: the shares of its n-grams, and their keys if there are columns for them."""
+    pairs, threes, words = grams(text)
+    x = [0.0] * TEXT_BUCKETS
+    for h in pairs + threes + [h for h, _ in words]:
+        x[(h >> 1) % TEXT_BUCKETS] += 1 if h & 1 == 0 else -1
     length = sum(v * v for v in x)
     if length > 0:
         x = [v * (1 / math.sqrt(length)) for v in x]
+    if keys:
+        words = list(dict.fromkeys(words))
+        longest = set(sorted(words, key=lambda w: -w[1])[:TEXT_KEYS])
+        for kind in (list(dict.fromkeys(pairs)), list(dict.fromkeys(threes)), [h for h, n in words if (h, n) in longest]):
+            hashes = kind[:TEXT_KEYS]
+            x += [max(1.0, float(h >> 12)) for h in hashes] + [0.0] * (TEXT_KEYS - len(hashes))
     return x
 
 
@@ -165,7 +166,13 @@ class Reader:
         self.at = {name: i for i, name in enumerate(self.columns)}
         self.other = set(options.get("labels") or []) | {options.get(k) or k for k in ("label", "key", "weight")} | {"y", "label"}
         self.other |= {name for name, t in self.declared.items() if t in ("ignored", "id")}
-        self.texts = {name[:-3]: i for i, name in enumerate(self.columns) if self.types[i] == "text" and name.endswith(":00")}
+        self.texts = {}  # the first column and the number of columns of each text
+        for i, name in enumerate(self.columns):
+            if self.types[i] == "text" and name.endswith(":00"):
+                n = TEXT_BUCKETS
+                while i + n < len(self.types) and self.types[i + n] == "gram":
+                    n += 1
+                self.texts[name[:-3]] = (i, n)
         self.key = self.types.index("key") if "key" in self.types else None
         self.key_field = options.get("key") or "key"
         self.pairs = []
@@ -181,7 +188,7 @@ class Reader:
     @property
     def fields(self):
         """The names of the input fields, in the order of the columns of an array of rows."""
-        parts = {f"{t}:{i:02d}" for t in self.texts for i in range(TEXT_BUCKETS)}
+        parts = {self.columns[i + k] for i, n in self.texts.values() for k in range(n)}
         return [n for n, t in zip(self.columns, self.types) if n not in parts and t not in ("key", "pair")] + list(self.texts)
 
     def rows(self, rows):
@@ -245,11 +252,11 @@ class Reader:
         for name, v in self._read(r):
             i = self.at.get(name, -1)
             if name in self.texts:
-                first = self.texts[name]
+                first, n = self.texts[name]
                 if v is not None and not isinstance(v, str):
                     raise ValueError(f"{name} is {v!r}, want text")
-                x[first : first + TEXT_BUCKETS] = ngrams(v.encode()) if v is not None else [self._missing(name, "text")] * TEXT_BUCKETS
-            elif i >= 0 and self.types[i] not in ("text", "pair", "key"):
+                x[first : first + n] = text_values(v.encode(), n > TEXT_BUCKETS) if v is not None else [self._missing(name, "text")] * n
+            elif i >= 0 and self.types[i] not in ("text", "gram", "pair", "key"):
                 x[i] = self.raw(name, self.types[i], v)
             elif name in self.aliases:
                 i, typ = self.aliases[name]
@@ -327,7 +334,7 @@ class Reader:
         raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
 
 
-NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED, CODED = range(18)
+NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED, CODED, GRAMS, UNSEEN = range(20)
 
 # What a column that is awaited holds.
 HOLDS_NUMBERS, HOLDS_CATEGORIES, HOLDS_OTHER = 1, 2, 3
@@ -345,7 +352,7 @@ class Encoding:
         decayed = iter(arrays.get("encode.decayed", ()))
         self.columns = []
         for kind, n, entries in columns:
-            if kind not in (ORDERED, OPEN, AWAITED, CODED) and not 0 <= kind <= DECAYED:
+            if kind not in (ORDERED, OPEN, AWAITED, CODED, GRAMS, UNSEEN) and not 0 <= kind <= DECAYED:
                 raise Unsupported(f"the encoder {kind}")
             require(n <= len(parameters) and entries <= len(keys), "encode.columns exceeds the arrays")
             table = (keys[:entries], counts[:entries], next(decayed) if kind == DECAYED else None)
@@ -359,6 +366,8 @@ class Encoding:
             v = x[:, j]
             if kind == SINCE:
                 out.extend(self._since(v, x[:, int(p[0])], table))
+            elif kind == GRAMS:
+                out.extend(self._grams(x[:, j : j + int(p[0])], table))
             else:
                 out.extend(self._column(kind, p, table, v))
         return np.stack(out, axis=1)
@@ -370,6 +379,8 @@ class Encoding:
         if kind in (IMPUTED, INDICATED):
             out = [np.where(missing, p[0], v)]
             return out + [missing.astype(float)] if kind == INDICATED else out
+        if kind == UNSEEN:
+            return []
         if kind == ABSENT:
             return [np.zeros(len(v))]
         if kind == ONE_HOT:
@@ -421,6 +432,17 @@ class Encoding:
 
     def _ordered(self, k, p, table):
         return self._statistics(k, p[1:], table) + [drawn(k, i + 1) for i in range(int(p[0]))]
+
+    def _grams(self, v, table):
+        sums, known = np.zeros((len(v), len(self.mean))), np.zeros(len(v))
+        present = np.logical_and.accumulate(v > 0, axis=1)
+        for i in range(v.shape[1]):
+            found, e = self._find(keys_of(v[:, i]), table)
+            n = e[:, 0]
+            found &= present[:, i] & (n > 0)
+            known += found
+            sums += np.where(found[:, None], (e[:, 1:] - np.outer(n, self.mean)) / (n + GRAM_SMOOTHING)[:, None], 0)
+        return list(bounded(sums / np.sqrt(np.maximum(1, known))[:, None]).T)
 
     def _late(self, k, p, table):
         found, e = self._find(k, table)

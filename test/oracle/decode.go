@@ -24,6 +24,7 @@ type input struct {
 	Windows                []window
 	Tables                 []lookup
 	Depth                  int
+	Grams                  bool
 	MaxClasses             int     `json:"max_classes"`
 	MaxBytes               int     `json:"max_bytes"`
 	MaxColumns             int     `json:"max_columns"`

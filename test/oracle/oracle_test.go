@@ -130,6 +130,13 @@ func nested(i int, x, y float64) string {
 // declared has columns whose types are declared: texts, times and numbers with long tails.
 func declared(i int, x, y float64) string {
 	note := fmt.Sprintf(`"%s No. %d, wörd"`, []string{"Late again", "the TRAIN\\n", "", "---", "a", "lost\\u00e9"}[i%6], i%9)
+	if i%11 == 10 { // more different words than the decoder keeps
+		note = `"`
+		for k := range 90 {
+			note += fmt.Sprintf("%s%d ", strings.Repeat("x", (i+7*k)%9), k%80)
+		}
+		note += `"`
+	}
 	if i%13 == 12 {
 		note = []string{`null`, `5`, `"x","note:01":1`, `"a","note":"b"`, `true`}[i/13%5]
 	}
@@ -161,7 +168,7 @@ var streams = map[string]struct {
 	"poses":  {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
 	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
 	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": schema.ID}}},
-	"declared": {record: declared, mixture: true, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
+	"declared": {record: declared, mixture: true, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Grams: true, Types: map[string]string{
 		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40", "code*old": "pair"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// partOf returns the kind of a column that is computed from other fields: "text", "key", "pair",
+// partOf returns the kind of a column that is computed from other fields: "text", "gram", "key", "pair",
 // "window" or "source". It is empty for a column that is a field itself.
 func (d *decoder) partOf(name string) string {
 	switch {
@@ -27,8 +27,11 @@ func (d *decoder) partOf(name string) string {
 		if t == "time:since" && name == field+":key" {
 			return "key"
 		}
-		if rest, ok := strings.CutPrefix(name, field+":"); t == "text" && ok && slices.Contains(buckets(), rest) {
+		switch rest, ok := strings.CutPrefix(name, field+":"); {
+		case t == "text" && ok && slices.Contains(buckets(), rest):
 			return "text"
+		case t == "text" && ok && d.input.Grams && slices.Contains(grams(), rest):
+			return "gram"
 		}
 	}
 	return ""
@@ -41,13 +44,27 @@ func buckets() (all []string) {
 	return all
 }
 
+// grams returns the columns with the keys of n-grams: 64 of each kind.
+func grams() (all []string) {
+	for _, kind := range []string{"p", "t", "w"} {
+		for _, b := range buckets() {
+			all = append(all, kind+b)
+		}
+	}
+	return all
+}
+
 // withParts replaces the names of columns that consist of several parts by the names of these
 // parts.
 func (d *decoder) withParts(names []string) (all []string) {
 	for _, name := range names {
 		switch d.input.Types[name] {
 		case "text":
-			for _, b := range buckets() {
+			of := buckets()
+			if d.input.Grams {
+				of = append(of, grams()...)
+			}
+			for _, b := range of {
 				all = append(all, name+":"+b)
 			}
 		case "time:since":
@@ -99,7 +116,7 @@ func (d *decoder) withPairs(x []float64, columns []string) {
 
 // text sets the values of the columns that a text is split into.
 func (d *decoder) text(values map[string]float64, name string, raw json.RawMessage) (ok bool) {
-	x := make([]float64, 64)
+	x, keys := make([]float64, 64), make([]float64, 3*64)
 	switch {
 	case string(raw) == "null" && d.input.Missing == "quarantine":
 		return false
@@ -107,29 +124,73 @@ func (d *decoder) text(values map[string]float64, name string, raw json.RawMessa
 		for i := range x {
 			x[i] = math.NaN()
 		}
+		for i := range keys {
+			keys[i] = math.NaN()
+		}
 	case raw[0] != '"':
 		return false
 	default:
 		var s string
 		json.Unmarshal(raw, &s)
 		x = ngrams(s)
+		keys = keysOf(s)
 	}
 	for i, b := range buckets() {
 		values[name+":"+b] = x[i]
 	}
+	for i, b := range grams() {
+		values[name+":"+b] = keys[i]
+	}
 	return true
+}
+
+// keysOf returns the keys of the n-grams of a text: the first pairs, the first groups of three bytes,
+// and the longest words.
+func keysOf(s string) (keys []float64) {
+	pairs, threes, words := parted(s)
+	for _, kind := range [][]gram{distinct(pairs), distinct(threes), longest(distinct(words))} {
+		for i := range 64 {
+			v := 0.0
+			if i < len(kind) {
+				v = max(1, float64(mixed(kind[i].hash)>>12))
+			}
+			keys = append(keys, v)
+		}
+	}
+	return keys
+}
+
+func distinct(all []gram) (kept []gram) {
+	for _, g := range all {
+		if !slices.Contains(kept, g) {
+			kept = append(kept, g)
+		}
+	}
+	return kept
+}
+
+// longest returns the 64 longest words, and of equal length the first ones, in their order.
+func longest(words []gram) []gram {
+	sorted := slices.Clone(words)
+	slices.SortStableFunc(sorted, func(a, b gram) int { return b.length - a.length })
+	sorted = sorted[:min(64, len(sorted))]
+	return slices.DeleteFunc(words, func(g gram) bool { return !slices.Contains(sorted, g) })
+}
+
+func mixed(h uint64) uint64 {
+	h = (h ^ h>>32) * 0x9fb21c651e98df25
+	return h ^ h>>29
+}
+
+type gram struct {
+	hash   uint64
+	length int
 }
 
 var word = regexp.MustCompile(`(?:[0-9A-Za-z]|[^\x00-\x7f])+`)
 
-// ngrams counts the words, the pairs of words and the groups of three bytes of a text.
-func ngrams(s string) []float64 {
-	x := make([]float64, 64)
-	count := func(h uint64) {
-		h = (h ^ h>>32) * 0x9fb21c651e98df25
-		h ^= h >> 29
-		x[h>>1%64] += 1 - 2*float64(h&1)
-	}
+// parted returns the pairs of words, the groups of three bytes and the words of a text.
+func parted(s string) (pairs, threes, words []gram) {
 	const prime = 1<<40 + 0x1b3
 	last := uint64(0)
 	for _, w := range word.FindAll([]byte(s), -1) {
@@ -144,13 +205,24 @@ func ngrams(s string) []float64 {
 		}
 		padded := append(append([]byte{' '}, w...), ' ')
 		for i := 0; i+3 <= len(padded); i++ {
-			count(uint64(padded[i])<<16 | uint64(padded[i+1])<<8 | uint64(padded[i+2]))
+			threes = append(threes, gram{uint64(padded[i])<<16 | uint64(padded[i+1])<<8 | uint64(padded[i+2]), 3})
 		}
-		count(h)
+		words = append(words, gram{h, len(w)})
 		if last != 0 {
-			count(last*prime + h)
+			pairs = append(pairs, gram{last*prime + h, 0})
 		}
 		last = h
+	}
+	return pairs, threes, words
+}
+
+// ngrams counts the words, the pairs of words and the groups of three bytes of a text.
+func ngrams(s string) []float64 {
+	x := make([]float64, 64)
+	pairs, threes, words := parted(s)
+	for _, g := range slices.Concat(pairs, threes, words) {
+		h := mixed(g.hash)
+		x[h>>1%64] += 1 - 2*float64(h&1)
 	}
 	sum := 0.0
 	for _, v := range x {

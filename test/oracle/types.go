@@ -130,7 +130,7 @@ func (d *decoder) columnTypes() (types []learner.ColumnType) {
 		}
 		types = append(types, map[string]learner.ColumnType{
 			"numeric": learner.NumericColumn, "category": learner.CategoryColumn, "boolean": learner.BooleanColumn,
-			"time": learner.TimeColumn, "": learner.UnknownColumn, "text": learner.TextColumn, "key": learner.RecordKeyColumn, "pair": learner.PairColumn,
+			"time": learner.TimeColumn, "": learner.UnknownColumn, "text": learner.TextColumn, "gram": learner.GramColumn, "key": learner.RecordKeyColumn, "pair": learner.PairColumn,
 			"numeric:normal": learner.NormalColumn, "time:trend": learner.TrendColumn, "time:since": learner.SinceColumn,
 			"window": learner.WindowColumn, "source": learner.SourceColumn,
 		}[name])

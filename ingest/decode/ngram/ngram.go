@@ -3,6 +3,7 @@ package ngram
 
 import (
 	"math"
+	"slices"
 )
 
 // lower maps the bytes of a text to those of words: ASCII letters to lower case, and separators of
@@ -33,7 +34,6 @@ func Hash(x []float64, text []byte) {
 			x[i]--
 		}
 	}
-	const prime = 0x100000001b3
 	last, word, three := uint64(0), uint64(0), uint64(0)
 	end := func() {
 		if word == 0 {
@@ -52,7 +52,7 @@ func Hash(x []float64, text []byte) {
 			continue
 		}
 		if word == 0 {
-			word, three = 0xcbf29ce484222325, ' '
+			word, three = start, ' '
 		} else {
 			add(three<<8 | uint64(c))
 		}
@@ -75,26 +75,96 @@ func Hash(x []float64, text []byte) {
 // Words calls add with a hash of each word of a text, and of each pair of adjacent words. Words
 // are defined as for Hash.
 func Words(text []byte, add func(hash uint64)) {
-	const start, prime = 0xcbf29ce484222325, 0x100000001b3
-	last, word := uint64(0), uint64(start)
-	end := func() {
-		if word == start {
-			return
-		}
+	last := uint64(0)
+	each(text, func(word uint64, _ []byte) {
 		add(mixed(word))
 		if last != 0 {
 			add(mixed(last*prime + word))
 		}
-		last, word = word, start
+		last = word
+	})
+}
+
+// Keys are the hashes of n-grams of a text, those of each kind without duplicates: words, pairs of
+// adjacent words, and sequences of three bytes in a word or at its ends. They are defined as for Hash.
+type Keys struct {
+	Pairs, Threes, Words []uint64
+
+	lengths []int // of the words
+}
+
+// Set sets k to the n-grams of a text: the first pairs and sequences, and the longest words, of each
+// kind at most that many. Long words are rarer than short ones (Zipf 1935), and tell more of what a
+// text is about.
+func (k *Keys) Set(text []byte, most int) {
+	k.Pairs, k.Threes, k.Words, k.lengths = k.Pairs[:0], k.Threes[:0], k.Words[:0], k.lengths[:0]
+	last := uint64(0)
+	each(text, func(word uint64, letters []byte) {
+		k.addWord(mixed(word), len(letters), most)
+		if last != 0 {
+			k.Pairs = addFirst(k.Pairs, mixed(last*prime+word), most)
+		}
+		last = word
+		three := uint64(' ')
+		for i, c := range letters {
+			if i > 0 {
+				k.Threes = addFirst(k.Threes, mixed(three<<8|uint64(lower[c])), most)
+			}
+			three = (three<<8 | uint64(lower[c])) & 0xffff
+		}
+		k.Threes = addFirst(k.Threes, mixed(three<<8|' '), most)
+	})
+}
+
+// addFirst appends a hash unless keys has it, or is full.
+func addFirst(keys []uint64, hash uint64, most int) []uint64 {
+	if len(keys) == most || slices.Contains(keys, hash) {
+		return keys
 	}
-	for _, c := range text {
-		if c = lower[c]; c == 0 {
-			end()
+	return append(keys, hash)
+}
+
+// addWord adds a word unless k has it. If k is full, it replaces the last of the shortest words, or is
+// left out if it is not longer.
+func (k *Keys) addWord(hash uint64, length, most int) {
+	if slices.Contains(k.Words, hash) {
+		return
+	}
+	if len(k.Words) == most {
+		shortest := 0
+		for i, n := range k.lengths {
+			if n <= k.lengths[shortest] {
+				shortest = i
+			}
+		}
+		if length <= k.lengths[shortest] {
+			return
+		}
+		k.Words = slices.Delete(k.Words, shortest, shortest+1)
+		k.lengths = slices.Delete(k.lengths, shortest, shortest+1)
+	}
+	k.Words, k.lengths = append(k.Words, hash), append(k.lengths, length)
+}
+
+// start and prime are those of FNV-1a.
+const start, prime = 0xcbf29ce484222325, 0x100000001b3
+
+// each calls word with a hash of each word of a text, and its letters.
+func each(text []byte, word func(hash uint64, letters []byte)) {
+	hash, from := uint64(start), 0
+	for i, c := range text {
+		if c = lower[c]; c != 0 {
+			hash = (hash ^ uint64(c)) * prime
 			continue
 		}
-		word = (word ^ uint64(c)) * prime
+		if from < i {
+			word(hash, text[from:i])
+		}
+		hash, from = start, i+1
 	}
-	end()
+	if from < len(text) {
+		word(hash, text[from:])
+	}
 }
 
 // mixed spreads the differences of two hashes over all of their bits.

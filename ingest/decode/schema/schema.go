@@ -59,6 +59,7 @@ var partTypes = map[string]learner.ColumnType{
 	learner.PairColumn.String():      learner.PairColumn,
 	learner.WindowColumn.String():    learner.WindowColumn,
 	learner.SourceColumn.String():    learner.SourceColumn,
+	learner.GramColumn.String():      learner.GramColumn,
 }
 
 // ColumnTypes returns the types of the columns; nil if all are numeric.
@@ -106,6 +107,9 @@ func (s *Schema) Fields() (all []Field) {
 		}
 		if f.Type == learner.TextColumn.String() {
 			f.Name, f.Columns = strings.TrimSuffix(f.Name, ":00"), TextBuckets
+			for s.TypeOf(f.At+f.Columns) == learner.GramColumn.String() {
+				f.Columns++
+			}
 		}
 		f.Pair = f.Type == Pair || f.Type == learner.WindowColumn.String()
 		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() && !(f.Type == learner.SourceColumn.String() && (f.Name == RecordKey || f.Name == RecordTime)) {
@@ -127,9 +131,9 @@ type Alias struct {
 	Declared bool `json:"declared,omitempty"`
 }
 
-// TypeOf returns the type of column i.
+// TypeOf returns the type of column i. Without types, all are numeric.
 func (s *Schema) TypeOf(i int) string {
-	if s.Types == nil {
+	if i >= len(s.Types) {
 		return learner.NumericColumn.String()
 	}
 	return s.Types[i]
@@ -143,8 +147,8 @@ type Writer struct {
 	Text string `json:"text"` // for PROTOBUF, a FileDescriptorSet in base64 whose last file is the schema
 }
 
-// TextBuckets is the number of columns for a text. It is a compromise: docs/columns.md has the
-// errors with more and with fewer columns.
+// TextBuckets is the number of columns for the shares of the n-grams of a text. It is a compromise:
+// docs/columns.md has the errors with more and with fewer columns.
 const TextBuckets = 64
 
 // The columns of a row, beside fields, that windows need.

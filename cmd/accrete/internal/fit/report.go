@@ -121,7 +121,7 @@ type drifts struct {
 func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
+	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Fields()), max(1, len(schema.Classes), labels), p.Features, p.Kernel
 	r.Rows.Learned, r.Rows.Unlabelled = p.Examples, r.Rows.Read-p.Examples-r.Rows.Skipped
 	r.Cap = p.Cap
 	r.Drifts, r.Thinned, r.Ages = drifts(p.Drifts), p.Thinned, newAges(p.Ages)

@@ -147,7 +147,11 @@ func becomes(f schema.Field, seen []learner.Column) string {
 	}
 	text := seen[f.At].Becomes
 	if f.Columns > 1 {
-		text = fmt.Sprintf("%s in %d columns", text, f.Columns)
+		width := 0
+		for _, c := range seen[f.At : f.At+f.Columns] {
+			text, width = cmp.Or(text, c.Becomes), width+c.Width
+		}
+		text = fmt.Sprintf("%s in %d columns", text, width)
 	}
 	if next := f.At + f.Columns; f.Type == learner.SinceColumn.String() && next < len(seen) {
 		text += "; " + seen[next].Becomes

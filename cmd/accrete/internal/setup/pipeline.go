@@ -140,6 +140,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Sparse:     c.Input.Sparse > 0,
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Depth:      decode.MaxDepth,
+		Grams:      l.Task != learner.Novelty,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Adopt:      c.Input.OnChange == "adopt",
