@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -72,5 +73,31 @@ func TestFitOfOneClassWarns(t *testing.T) {
 	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)
 	if code != exit.Done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
 		t.Errorf("exit code %d, %q, %q", code, &stdout, &stderr)
+	}
+}
+
+// JSON has no header in which a label could be looked for before the rows are read: the error comes
+// after them, and names the label field that they lack.
+func TestAMissingLabelFieldIsNamed(t *testing.T) {
+	const flat, listed = `{"a":1,"price":2}` + "\n" + `{"a":2,"price":3}` + "\n", `{"x":[1]}` + "\n"
+	for _, test := range []struct{ rows, args, want string }{
+		{flat, "fit - --label prise", `standard input has no labelled row, so nothing was learned: there is no field "prise", which is configured as the label (did you mean "price"?); the fields of the first row are a, price` + "\n"},
+		{flat, "fit - --label price,other", `there is no field "other", which is configured as the label; the fields of the first row are a, price` + "\n"},
+		{listed, "fit -", "there is no field y or label; the fields of the first row are x: set the label field with --label (input.label)\n"},
+		{`{"a":1,"price":null}` + "\n", "fit - --label price", "standard input has no labelled row, so nothing was learned\n"},
+		{flat, "fit train.csv --label y --test rows.jsonl", `rows.jsonl has no labelled row, so nothing was tested: there is no field "y"`},
+		{flat, "metric - --label prise", `standard input has no labelled row: there is no field "prise", which is configured as the label (did you mean "price"?)`},
+	} {
+		inDir(t, "")
+		for name, text := range map[string]string{"train.csv": "a,price,y\n1,2,p\n2,3,q\n", "rows.jsonl": test.rows} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), strings.Fields(test.args), nil, strings.NewReader(test.rows), &stdout, &stderr)
+		if code == exit.Done || !strings.Contains(stderr.String(), test.want) {
+			t.Errorf("%s: exit code %d, %q, want %q", test.args, code, &stderr, test.want)
+		}
 	}
 }

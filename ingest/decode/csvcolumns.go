@@ -99,11 +99,15 @@ func (c *csvRows) find(name, what string) (int, error) {
 	if i := slices.Index(c.header, name); i >= 0 {
 		return i, nil
 	}
-	hint := ""
-	if near := spell.Nearest(name, c.header); near != "" {
-		hint = fmt.Sprintf(" (did you mean %s?)", excerpt.Quote(near))
+	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, didYouMean(name, c.header), excerpt.List(c.header))
+}
+
+// didYouMean returns a hint to the name that is nearest to a misspelt one, or "".
+func didYouMean(name string, names []string) string {
+	if near := spell.Nearest(name, names); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", excerpt.Quote(near))
 	}
-	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, hint, excerpt.List(c.header))
+	return ""
 }
 
 // infer derives the types of inputs from the first rows. They apply to columns whose
@@ -229,11 +233,7 @@ func (c *csvRows) noColumn(name string) error {
 			}
 		}
 	}
-	hint := ""
-	if near := spell.Nearest(name, c.header); near != "" {
-		hint = fmt.Sprintf(" (did you mean %s?)", excerpt.Quote(near))
-	}
-	return fmt.Errorf("input.columns: there is no column %s%s; the columns are %s", excerpt.Quote(name), hint, excerpt.List(c.header))
+	return fmt.Errorf("input.columns: there is no column %s%s; the columns are %s", excerpt.Quote(name), didYouMean(name, c.header), excerpt.List(c.header))
 }
 
 // input returns the value of the cell of column i, an input.

@@ -162,11 +162,12 @@ func (d *Decoder) element() *Error {
 // jsonRows is a file with one record in each line, as in a topic.
 type jsonRows struct {
 	lines
-	d *Decoder
+	d     *Decoder
+	first []string // fields of the first row
 }
 
 func newJSONRows(l *source.Limited, d *Decoder) *jsonRows {
-	j := &jsonRows{newLines(l), d}
+	j := &jsonRows{lines: newLines(l), d: d}
 	j.Reuse = true // no rows are read ahead
 	return j
 }
@@ -181,7 +182,21 @@ func (j *jsonRows) decode(l line) (Row, *Error) {
 	if err != nil && strings.HasPrefix(err.Reason, "unexpected end") {
 		err = bad(err.Stage, "%s: an object has to be on one line", err.Reason)
 	}
+	if err == nil && j.first == nil {
+		j.first = fields(l.text)
+	}
 	return row, err
+}
+
+// fields returns the names of the fields of a valid record.
+func fields(b []byte) []string {
+	names := []string{}
+	s := scanner{b: b}
+	_ = s.members(func(key []byte) *Error {
+		names = append(names, string(key))
+		return s.skipTo(maxDepth)
+	})
+	return names
 }
 
 func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(dst, l.text...), nil }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -229,4 +230,26 @@ func (d *Decoder) LabelAlone(b []byte) bool {
 		return s.skipTo(maxDepth)
 	})
 	return err == nil && found && alone
+}
+
+// NoLabel returns an error that names the field of the label if the first row of a JSON file does
+// not have it. It explains why no row has a label; for a file of another format it is nil.
+func (f *File) NoLabel() error {
+	j, ok := f.rows.(*jsonRows)
+	if !ok || j.first == nil || f.d.task == learner.Novelty {
+		return nil
+	}
+	configured := f.d.config.Labels
+	if f.d.config.Label != "" {
+		configured = []string{f.d.config.Label}
+	}
+	for _, name := range configured {
+		if !slices.Contains(j.first, name) {
+			return fmt.Errorf("there is no field %s, which is configured as the label%s; the fields of the first row are %s", excerpt.Quote(name), didYouMean(name, j.first), excerpt.List(j.first))
+		}
+	}
+	if configured == nil && !slices.ContainsFunc(j.first, f.d.isLabel) {
+		return fmt.Errorf("there is no field y or label; the fields of the first row are %s: set the label field with --label (input.label)", excerpt.List(j.first))
+	}
+	return nil
 }

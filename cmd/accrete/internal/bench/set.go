@@ -46,7 +46,7 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 		return nil, f.nameable(err)
 	}
 	if !slices.ContainsFunc(s.rows, func(r decode.Row) bool { return r.Label.Task != learner.Auto }) {
-		return nil, fmt.Errorf("%s has no labelled row", path)
+		return nil, files.Unlabelled(file, path, "")
 	}
 	s.task, _ = file.Task()
 	s.schema = file.Schema()

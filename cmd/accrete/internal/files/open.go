@@ -187,3 +187,14 @@ func ReadMetric(path string) (*metric.Metric, error) {
 	}
 	return m, nil
 }
+
+// Unlabelled returns the error for a file without a labelled row. consequence may be empty.
+func Unlabelled(file *decode.File, path, consequence string) error {
+	if path == "-" {
+		path = "standard input"
+	}
+	if err := file.NoLabel(); err != nil {
+		return exit.Usage("%s has no labelled row%s: %w", path, consequence, err)
+	}
+	return fmt.Errorf("%s has no labelled row%s", path, consequence)
+}

@@ -128,7 +128,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	p := run.Finish()
 	schema := file.Schema()
 	if p.Examples == 0 {
-		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
+		return files.Unlabelled(file, f.Train, ", so nothing was learned")
 	}
 	unwritten := out.finish() // the report does not depend on files
 	if unwritten != nil {

@@ -2,7 +2,6 @@ package fit
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 
@@ -55,7 +54,7 @@ func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *
 		row, err := file.Next()
 		if err == io.EOF {
 			if g.Rows() == 0 {
-				return nil, fmt.Errorf("%s has no labelled row, so nothing was tested", f.Test)
+				return nil, files.Unlabelled(file, f.Test, ", so nothing was tested")
 			}
 			fig := display.NewFigure(g.Task(), g.Error(), g.Rows())
 			if each := g.Errors(); len(each) > 1 {

@@ -43,7 +43,7 @@ func (m *Command) read(ctx context.Context, e *env.Env, path string, c decode.Co
 	}
 	k.keepLast(most, len(file.Schema().Columns))
 	if k.rows == 0 {
-		return nil, nil, exit.Refuse(fmt.Errorf("%s has no labelled rows", path))
+		return nil, nil, exit.Refuse(files.Unlabelled(file, path, ""))
 	}
 	return k, file.Schema(), nil
 }
