@@ -452,3 +452,35 @@ func TestPredictReadsFlatObjectsWithoutALabel(t *testing.T) {
 		t.Errorf("rows %q, objects %q", predicted[0], predicted[1])
 	}
 }
+
+// The output for a CSV file without rows, or without readable ones, has the columns that it has with
+// rows. As JSON lines it is empty.
+func TestPredictionsOfNoRowsHaveTheirHeader(t *testing.T) {
+	inDir(t, least)
+	labelled := "a,b,y,z,c\n"
+	for i := range 80 {
+		labelled += fmt.Sprintf("%d,%d,%d.5,%d,%c\n", i%7, (i*i)%5, i%7+(i*i)%5, i%7, 'p'+i%3)
+	}
+	for name, text := range map[string]string{"train.csv": labelled, "some.csv": "b,a\n2,3\n", "none.csv": "b,a\n", "bad.csv": "b,a\nx,1\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, flags := range []string{"--label y", "--label y --variance --intervals 0.9", "--label y --loss quantile:0.1,0.9", "--label y,z", "--label c", "--task novelty"} {
+		fitted(t, append([]string{"train.csv", "--columns", "a,b", "--save", "m.snap"}, strings.Fields(flags)...)...)
+		_, some, _ := call(t, nil, "predict", "some.csv", "--model", "m.snap")
+		header := lines(some)[0] + "\n"
+		code, stdout, stderr := call(t, nil, "predict", "none.csv", "--model", "m.snap")
+		if code != exit.Done || stdout != header || !strings.Contains(stderr, "the file has no rows") || !strings.HasPrefix(header, "b,a,prediction") {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, stdout, stderr, header)
+		}
+		code, stdout, stderr = call(t, nil, "predict", "bad.csv", "--model", "m.snap", "--skip-bad")
+		if code != exit.Done || stdout != header || strings.Contains(stderr, "no rows") {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, stdout, stderr, header)
+		}
+		code, stdout, stderr = call(t, nil, "predict", "none.csv", "--model", "m.snap", "--json")
+		if code != exit.Done || stdout != "" || !strings.Contains(stderr, "the file has no rows") {
+			t.Errorf("%s --json: exit code %d, %q and %q", flags, code, stdout, stderr)
+		}
+	}
+}

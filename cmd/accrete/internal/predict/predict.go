@@ -66,11 +66,19 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	u := m.Uncertainty()
+	w.Intervals, w.Variance, w.Taus = u.Valid(), u.HasVariance(), m.Taus()
 	skipped, failed := p.rows(ctx, e, file, m, w, c.Task)
+	if failed == nil {
+		failed = w.Begin(c.Task) // if there was no row
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	skipped.Warn(e)
+	if failed == nil && skipped.Kept+skipped.Total() == 0 {
+		e.Log.Warn().Str("file", p.File).Msg("the file has no rows, so nothing is predicted")
+	}
 	return failed
 }
 
@@ -118,7 +126,6 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		m.Observe(&b)
 		out := m.Predict(&b)
 		rules := record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
-		w.Intervals, w.Variance, w.Taus = out.Intervals.Valid(), out.Intervals.HasVariance(), out.Quantiles.Taus
 		var why []learner.Explanation
 		if p.Explain {
 			var err error

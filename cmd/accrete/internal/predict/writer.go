@@ -140,15 +140,21 @@ func EncoderOf(classes []string) *record.Encoder {
 	return record.NewEncoder(record.ModelID{}, classes, ingest.DefaultMaxMessageBytes)
 }
 
+// Begin writes the header of a CSV file, unless it is written already.
+func (p *Writer) Begin(task learner.Task) error {
+	if p.format != "csv" || p.began {
+		return nil
+	}
+	p.began = true
+	return p.cells.Write(slices.Concat(p.header, p.added(task)))
+}
+
 // Write writes a row. object is its JSON, which is needed for JSON only.
 func (p *Writer) Write(raw decode.Raw, object []byte, task learner.Task, x Prediction) error {
 	switch p.format {
 	case "csv":
-		if !p.began {
-			if err := p.cells.Write(slices.Concat(p.header, p.added(task))); err != nil {
-				return err
-			}
-			p.began = true
+		if err := p.Begin(task); err != nil {
+			return err
 		}
 		return p.cells.Write(slices.Concat(raw.Cells, p.row(task, x)))
 	case "json":
