@@ -26,6 +26,18 @@ type Access struct {
 	Hosts []string // additional host names for which the server answers requests: see named
 
 	Trouble func(error)
+
+	// Refused, if not nil, is called for each request that is refused because of its credentials
+	// or its host, with the status of the response.
+	Refused func(r *http.Request, code int)
+}
+
+// refuse answers a request with an error, and reports it to Refused.
+func (a Access) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
+	Refuse(w, code, text)
+	if a.Refused != nil {
+		a.Refused(r, code)
+	}
 }
 
 // Write passes a line of the HTTP server's log to Trouble. It drops lines about failed
@@ -103,7 +115,7 @@ func (a Access) guard(h http.Handler) (http.Handler, error) {
 			w.Header().Add("WWW-Authenticate", `Basic realm="accrete"`)
 			text = "a valid token is required"
 		}
-		Refuse(w, http.StatusUnauthorized, text)
+		a.refuse(w, r, http.StatusUnauthorized, text)
 	}), nil
 }
 

@@ -27,7 +27,7 @@ func (a Access) named(addr string, at net.Addr, next http.Handler) http.Handler 
 		known := host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host) != nil || strings.EqualFold(host, own) ||
 			slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 		if !known && !slices.Contains(open, r.URL.Path) {
-			Refuse(w, http.StatusMisdirectedRequest, "unknown host: add it to http.hosts")
+			a.refuse(w, r, http.StatusMisdirectedRequest, "unknown host: add it to http.hosts")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -45,12 +45,16 @@ func (s *Scorer) Model(step int64, written time.Time) {
 	s.ModelTime.Set(at)
 }
 
-// Request counts a request for predictions by the status code of its response.
+// Request counts a request for predictions, which was answered, by the status code of its response.
 func (s *Scorer) Request(code, rows int, took time.Duration) {
 	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
 	s.HTTPRows.Add(float64(rows))
 	s.HTTP.Observe(took.Seconds())
 }
+
+// Untimed counts a request for predictions that was refused before it was read, by the status code of
+// its response, or that its client aborted, as 499.
+func (s *Scorer) Untimed(code int) { s.requests.WithLabelValues(strconv.Itoa(code)).Inc() }
 
 // Logged counts rows of logged requests by outcome: acknowledged, dropped or late.
 func (s *Scorer) Logged(outcome string, rows int) {
@@ -90,7 +94,7 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 	m := maker{r}
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_scorer_http_requests_total",
-		Help: "Requests for predictions over HTTP, by status code of the answer.",
+		Help: "Requests for predictions over HTTP, by status code of the answer; 499 if the client aborted the request.",
 	}, []string{"code"})
 	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_scorer_refused_snapshots_total",
@@ -118,7 +122,7 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 		logged:  logged,
 		refused: refused, mode: mode, compared: compared,
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
-		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
+		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP, without those refused before they are read (401, 405, 421) and aborted ones."),
 		requests: requests,
 		Tables:   newTables(r, "accrete_scorer_"),
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -107,7 +106,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), board: page.NewBoard(time.Now), start: time.Now()}
 	asked := m.newScorer(client, metrics.NewScorer("demo", registry))
-	live := site{model: "demo", board: m.board, registry: registry, health: health, columns: importances(client, "demo", nil), more: []func(*http.ServeMux){asked.paths}}
+	live := site{model: "demo", board: m.board, registry: registry, health: health, columns: importances(client, "demo", nil), answers: asked.answers}
 	url, stop, err := live.serve(ctx, e, d.HTTP)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")

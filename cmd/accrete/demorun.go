@@ -75,7 +75,7 @@ func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *end
 		Topics: []string{demoRequests}, Output: model.ScoresTopic("demo"), Quarantine: model.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
-	return &endpoint{scorer: s, paths: predictions("demo", serve.Canary{}, s, record.Passed{}, nil, collectors.Request)}
+	return &endpoint{scorer: s, answers: predictions("demo", serve.Canary{}, s, record.Passed{}, nil, collectors)}
 }
 
 // generate writes examples as fast as the learner reads them.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/serve/inference"
 )
 
 func newRegistry() (*prometheus.Registry, *metrics.Health) {
@@ -44,7 +44,7 @@ func telemetry(ctx context.Context, e *env.Env, c *config.Config, command string
 }
 
 // site is what a process serves over HTTP: its live page, /metrics, /livez, /readyz and
-// further paths.
+// predictions.
 type site struct {
 	model    string
 	options  []config.Value
@@ -53,8 +53,8 @@ type site struct {
 	registry *prometheus.Registry
 	health   *metrics.Health
 	columns  page.Importances
-	sent     *otlp.Telemetry // nil: none
-	more     []func(*http.ServeMux)
+	sent     *otlp.Telemetry   // nil: none
+	answers  *inference.Server // of requests for predictions; nil: there are none
 }
 
 // serve listens on addr, unless addr is "off", and returns the address of the page.
@@ -65,8 +65,9 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 	mux := metrics.Mux(s.registry, s.health)
 	live := page.New(page.Info{Model: s.model, Version: version.String(), Options: s.options, Health: s.health, Importances: s.columns}, s.board, s.registry)
 	live.Register(mux)
-	for _, add := range s.more {
-		add(mux)
+	if s.answers != nil {
+		s.answers.Register(mux)
+		s.access.Refused = s.answers.Refused
 	}
 	server, err := metrics.Serve(ctx, addr, s.sent.Handler(mux), s.access)
 	if metrics.InUse(err) { // by the process before this one, which has not ended yet, or until another address is chosen

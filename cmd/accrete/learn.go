@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/serve/inference"
 )
 
 type learnCommand struct {
@@ -91,13 +91,13 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	var paths []func(*http.ServeMux)
+	var answers *inference.Server
 	if endpoint != nil {
 		defer endpoint.close()
-		paths = append(paths, endpoint.paths)
+		answers = endpoint.answers
 	}
 	board := page.NewBoard(time.Now)
-	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, paths}
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, answers}
 	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err
@@ -187,9 +187,9 @@ func stateLine(r watch.Report) string {
 
 // endpoint is where a process answers requests for predictions over HTTP.
 type endpoint struct {
-	scorer *serve.Scorer
-	paths  func(*http.ServeMux)
-	close  func() // to be called once the server has stopped
+	scorer  *serve.Scorer
+	answers *inference.Server
+	close   func() // to be called once the server has stopped
 }
 
 // endpoint returns nil unless predictions over HTTP are configured.
@@ -212,7 +212,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		return nil, err
 	}
 	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
-	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors.Request), stop}, nil
+	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors), stop}, nil
 }
 
 // await switches to each new snapshot until ctx is done. While the model has no log yet, it waits.

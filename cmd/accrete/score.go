@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
@@ -37,9 +36,9 @@ accrete score --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --s
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
-// predictions returns a function that registers the paths for predictions over HTTP.
-func predictions(model string, canary serve.Canary, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel, Passed: passed, Log: log, Observe: observe}).Register
+// predictions returns what answers requests for predictions over HTTP, and counts them.
+func predictions(model string, canary serve.Canary, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, m *metrics.Scorer) *inference.Server {
+	return &inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel, Passed: passed, Log: log, Observe: m.Request, Untimed: m.Untimed}
 }
 
 // scoreReport is the progress of a scorer.
@@ -110,14 +109,15 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	scored.VerifyKey, scored.Traced = key, sent.Tracing()
 	scorer := serve.NewScorer(scored)
-	var answers []func(*http.ServeMux)
+	var answers *inference.Server
 	if c.Score.Predict == "on" {
 		log, stop := logRequests(e, c, client, collectors, health)
 		defer stop()
-		answers = append(answers, predictions(c.Model, scored.Canary, scorer, scored.Passed, log, func(code, rows int, took time.Duration) {
+		answers = predictions(c.Model, scored.Canary, scorer, scored.Passed, log, collectors)
+		answers.Observe = func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
-		}))
+		}
 	}
 	live := site{c.Model, c.Values(), access(e, c), board, registry, health, importances(client, c.Model, key), sent, answers}
 	_, stop, err := live.serve(ctx, e, c.Score.Listen)

@@ -39,7 +39,9 @@ func content(r *http.Request) (object, rest []byte, fault *failure) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, nil, status(http.StatusRequestTimeout, "the body did not arrive in time: %d bytes of it did", len(b))
 	case err != nil:
-		return nil, nil, bad("the body could not be read: %v", err)
+		fault = bad("the body could not be read: %v", err)
+		fault.aborted = aborted(r, err)
+		return nil, nil, fault
 	}
 	text := r.Header.Get(headerLength)
 	if text == "" {

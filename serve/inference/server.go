@@ -51,6 +51,7 @@ type Server struct {
 	Canary  serve.Canary                                   // a second model, for some keys and under its own name; without Canary.Model there is none
 	Second  func() *serve.Served                           // the current model of Canary; nil: there is none yet
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
+	Untimed func(code int)                                 // called instead of Observe for requests that were refused unread or aborted; may be nil
 	Passed  record.Passed                                  // what responses of /predict take over from their inputs
 	Log     *RequestLog                                    // nil: requests are not logged
 	reading atomic.Int64                                   // bytes of large bodies that are being read
@@ -74,9 +75,19 @@ func (s *Server) Register(mux *http.ServeMux) {
 	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+at, s.named(s.metadata))
 		mux.HandleFunc("GET "+at+"/ready", s.ready)
-		mux.HandleFunc("POST "+at+"/infer", s.observed(s.infer))
+		s.post(mux, at+"/infer", s.infer)
 	}
-	mux.HandleFunc("POST /predict", s.observed(s.predict))
+	s.post(mux, "/predict", s.predict)
+}
+
+// post adds a path for predictions to mux.
+func (s *Server) post(mux *http.ServeMux, path string, f handler) {
+	mux.HandleFunc("POST "+path, s.observed(f))
+	mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", http.MethodPost)
+		fail(w, status(http.StatusMethodNotAllowed, "%.20s is not allowed for %.200s: want POST", r.Method, r.URL.Path))
+		s.Refused(r, http.StatusMethodNotAllowed)
+	})
 }
 
 //go:embed openapi.json
@@ -96,14 +107,15 @@ func (s *Server) server(w http.ResponseWriter, _ *http.Request) {
 
 // failure is an error with an HTTP status code.
 type failure struct {
-	code int
-	text string
+	code    int
+	text    string
+	aborted bool // the client has not sent all of its body
 }
 
 func (f *failure) Error() string { return f.text }
 
 func status(code int, format string, args ...any) *failure {
-	return &failure{code, fmt.Sprintf(format, args...)}
+	return &failure{code: code, text: fmt.Sprintf(format, args...)}
 }
 
 func bad(format string, args ...any) *failure {
@@ -190,7 +202,7 @@ type handler func(r *http.Request, object, rest []byte) (result, *failure)
 const servingHeader = "Accrete-Serving"
 
 // observed returns a handler that limits the number of requests in progress, and calls Observe
-// after each request.
+// or Untimed after each request.
 func (s *Server) observed(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -212,7 +224,10 @@ func (s *Server) observed(f handler) http.HandlerFunc {
 		default:
 			write(w, code, jsonType, a.body)
 		}
-		if s.Observe != nil {
+		switch {
+		case err != nil && (err.aborted || r.Context().Err() != nil):
+			s.untimed(statusAborted)
+		case s.Observe != nil:
 			s.Observe(code, a.rows, time.Since(start))
 		}
 	}
