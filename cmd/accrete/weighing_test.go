@@ -77,3 +77,26 @@ func TestBenchSkipsSetsWithoutTimes(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, said, why)
 	}
 }
+
+// A refit encodes the rows of its window as the model saw them, which is not possible if only a part
+// of them was learned and columns have statistics of the rows that were. It is possible with either
+// alone.
+func TestRefitsOfThinnedRowsNeedColumnsWithoutStatistics(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("a,shop,y\n")
+	r := rand.New(rand.NewPCG(2, 0))
+	for i := range 900 {
+		shop := r.IntN(40)
+		fmt.Fprintf(&rows, "%.4f,s%d,%v\n", r.NormFloat64()+float64(i%2), shop, i%2 == 0 || shop < 9)
+	}
+	file := filepath.Join(t.TempDir(), "shops.csv")
+	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{"": exit.Done, "--columns a --balance balanced": exit.Done, "--balance balanced": exit.Refused} {
+		code, said, why := call(t, nil, append(strings.Fields("fit --refit --max-features 64 --mixture off "+args), file)...)
+		if code != want || (code == exit.Refused) != strings.Contains(why, "learned from a part of the rows (balance)") {
+			t.Errorf("fit --refit %s: exit code %d, want %d\n%s%s", args, code, want, said, why)
+		}
+	}
+}
