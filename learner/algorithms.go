@@ -209,7 +209,7 @@ func ParseEffort(s string) (int, error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > MaxEffort {
-		return 0, fmt.Errorf("effort %q: want default, auto, or a number from 1 to %d", s, MaxEffort)
+		return 0, fmt.Errorf("effort is %q: want default, auto, or a number from 1 to %d", s, MaxEffort)
 	}
 	return n, nil
 }
@@ -237,7 +237,7 @@ func ParseForest(s string) (trees int, trial bool, err error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > maxTrees {
-		return 0, false, fmt.Errorf("forest %q: want auto, or a number of trees from 0 (none) to %d", s, maxTrees)
+		return 0, false, fmt.Errorf("forest is %q: want auto, or a number of trees from 0 (none) to %d", s, maxTrees)
 	}
 	return n, false, nil
 }

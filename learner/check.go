@@ -49,25 +49,25 @@ func (c Config) validate() error {
 	case l != nil && c.Task != target.TaskOf(l):
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Novelty:
-		return fmt.Errorf("task %d: want 0 to 3", c.Task)
+		return fmt.Errorf("task is %d: want 0 to 3", c.Task)
 	case c.noveltyError(a) != nil:
 		return c.noveltyError(a)
 	case !warmup.Version(c.Warmup).Valid():
-		return fmt.Errorf("warmup %d: want 0, or %d to %d", c.Warmup, warmup.Second, NewestWarmup)
+		return fmt.Errorf("warmup is %d: want 0, or %d to %d", c.Warmup, warmup.Second, NewestWarmup)
 	case c.Folds != 0 && (c.Folds < 2 || c.Folds > maxFolds):
-		return fmt.Errorf("folds %d: want 0 (none), or 2 to %d", c.Folds, maxFolds)
+		return fmt.Errorf("folds is %d: want 0 (none), or 2 to %d", c.Folds, maxFolds)
 	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
 		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
 	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
-		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
+		return fmt.Errorf("intervals is %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
 	case c.Variance && c.Task != Regression:
 		return fmt.Errorf("variances are for regression, but the task is %v", c.Task)
 	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
-		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
+		return fmt.Errorf("monitor is %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case (c.Balance != "" || c.HalfLife != 0) && c.weighingError(a) != nil:
 		return c.weighingError(a)
 	case c.Mixture && c.mixtureError() != nil:
@@ -82,25 +82,25 @@ func (c Config) validate() error {
 func (c Config) checkSizes(a *engine.Algorithm) error {
 	switch {
 	case c.Targets < 0 || c.Targets > MaxTargets:
-		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
+		return fmt.Errorf("targets is %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
 		return fmt.Errorf("%d targets need task regression, but the task is %v", c.Targets, c.Task)
 	case c.BlockSize < 1 || c.BlockSize > 1<<16:
-		return fmt.Errorf("block size %d: want 1 to 65536", c.BlockSize)
+		return fmt.Errorf("block_size is %d: want 1 to 65536", c.BlockSize)
 	case c.MaxFeatures < c.BlockSize || c.MaxFeatures > mostFeatures:
-		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.BlockSize)
+		return fmt.Errorf("max_features is %d: want %d (one block) to 16777216", c.MaxFeatures, c.BlockSize)
 	case c.Memory > 0 && c.MaxFeatures != mostFeatures:
 		return errors.New("memory and max_features exclude each other: memory bounds the features instead")
 	case c.Minibatch < 1 || c.Minibatch > 1<<16:
-		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
+		return fmt.Errorf("minibatch is %d: want 1 to 65536", c.Minibatch)
 	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
-		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
+		return fmt.Errorf("max_classes is %d: want 2 to 65536", c.MaxClasses)
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
 		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
 	case c.Forest < 0 || c.Forest > maxTrees:
-		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
+		return fmt.Errorf("forest is %d: want 0 (none) to %d trees", c.Forest, maxTrees)
 	case c.ForestTrial && c.Forest == 0:
 		return errors.New("a trial of a forest needs trees")
 	case c.ForestPairs && !c.ForestTrial:
@@ -112,13 +112,13 @@ func (c Config) checkSizes(a *engine.Algorithm) error {
 	case c.Forest > 0 && !a.Forest:
 		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Effort < AutoEffort || c.Effort > MaxEffort:
-		return fmt.Errorf("effort %d: want 1 to %d, or %d to choose it by the first rows", c.Effort, MaxEffort, AutoEffort)
+		return fmt.Errorf("effort is %d: want 1 to %d, or %d to choose it by the first rows", c.Effort, MaxEffort, AutoEffort)
 	case c.Effort != 0 && a.Effort == 0:
 		return fmt.Errorf("effort is for the algorithm newton, not for %s", a.Name)
 	case c.Lags < 0 || c.Lags > lags.Max:
-		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, lags.Max)
+		return fmt.Errorf("lags is %d: want 0 to %d", c.Lags, lags.Max)
 	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
-		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
+		return fmt.Errorf("lambda is %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (c Config) noveltyError(a *engine.Algorithm) error {
 	case novelty != (a.Name == oneclass.Algorithm.Name):
 		return fmt.Errorf("algorithm %s is not for task %v: leave one of them out", c.Algorithm, c.Task)
 	case novelty && !(c.Nu >= loss.MinNu && c.Nu <= loss.MaxNu):
-		return fmt.Errorf("nu %v: want %v to %v", c.Nu, loss.MinNu, loss.MaxNu)
+		return fmt.Errorf("nu is %v: want %v to %v", c.Nu, loss.MinNu, loss.MaxNu)
 	case !novelty && c.Nu != 0:
 		return fmt.Errorf("nu %v is for task novelty, but the task is %v", c.Nu, c.Task)
 	case novelty && c.Lags > 0:
@@ -222,7 +222,7 @@ func (c Config) mixtureError() error {
 func (c Config) sparseError() error {
 	switch {
 	case c.Sparse < LeastSparse || c.Sparse > MostSparse:
-		return fmt.Errorf("sparse %d: want 0 (none), or %d to %d bits", c.Sparse, LeastSparse, MostSparse)
+		return fmt.Errorf("sparse is %d: want 0 (none), or %d to %d bits", c.Sparse, LeastSparse, MostSparse)
 	case !c.Mixture:
 		return errors.New("sparse inputs are for a member of a mixture: switch the mixture on")
 	case c.Lags > 0:

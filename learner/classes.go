@@ -144,7 +144,7 @@ func (c Config) weighingError(a *engine.Algorithm) error {
 	}
 	switch {
 	case c.HalfLife != 0 && !(c.HalfLife >= LeastHalfLife && c.HalfLife <= MostHalfLife):
-		return fmt.Errorf("half-life %v s: want 0 (none), or %g to %g", c.HalfLife, LeastHalfLife, MostHalfLife)
+		return fmt.Errorf("half_life is %v s: want 0 (none), or %g to %g", c.HalfLife, LeastHalfLife, MostHalfLife)
 	case a.Name == eigenpro.Algorithm.Name:
 		return fmt.Errorf("algorithm %s does not weight examples: it excludes balance and half-life", a.Name)
 	}

@@ -30,7 +30,7 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		{Config{Kernel: "gaussian:0"}, "kernel"},
 		{Config{Kernel: "sinc"}, "kernel"},
 		{Config{Task: 7}, "task"},
-		{Config{BlockSize: -1}, "block size"},
+		{Config{BlockSize: -1}, "block_size"},
 		{Config{MaxFeatures: 31}, "max_features"},
 		{Config{Minibatch: 1 << 20}, "minibatch"},
 		{Config{MaxClasses: 1}, "max_classes"},

@@ -80,7 +80,7 @@ type demoChange struct {
 
 func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	if d.For <= 0 {
-		return exit.Usage("--for %v: want a positive duration, for example 30s", d.For)
+		return exit.Usage("--for is %v: want more than 0s, for example 30s", d.For)
 	}
 	dir, err := os.MkdirTemp("", "accrete-demo-")
 	if err != nil {

@@ -66,7 +66,7 @@ var runtimeVariables = []string{"ACCRETE_ISA", "GODEBUG", "GOGC", "GOMAXPROCS", 
 
 func (d *doctorCommand) Run(ctx context.Context, e *env.Env) error {
 	if d.Timeout <= 0 {
-		return exit.Usage("--timeout %v: want a positive duration", d.Timeout)
+		return exit.Usage("--timeout is %v: want more than 0s", d.Timeout)
 	}
 	r := doctorReport{Build: thisBuild(), CPUs: runtime.NumCPU(), Procs: runtime.GOMAXPROCS(0), Variables: map[string]string{}}
 	for _, name := range runtimeVariables {

@@ -23,7 +23,7 @@ func TestLearnRefusesWhatARestartCannotChange(t *testing.T) {
 	do := on(t, d.Addr)
 	client := kafkatest.ClientOf(t, d.Addr, nil)
 	kafkatest.Fill(t, client, "in", 1, values)
-	do(exit.Refused, "learner.step.size 2: want 0", "learn", "--to-end", "--set", "learner.algorithm=dsg", "--set", "learner.step.size=2")
+	do(exit.Refused, "learner.step.size is 2: want 0", "learn", "--to-end", "--set", "learner.algorithm=dsg", "--set", "learner.step.size=2")
 	do(exit.Done, "", "learn", "--to-end", "--set", "learner.mixture=on")
 	do(exit.Refused, "options differ from the model's", "learn", "--to-end", "--set", "learner.mixture=auto", "--set", "learner.loss=hinge")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

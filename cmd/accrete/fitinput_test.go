@@ -13,12 +13,12 @@ import (
 // written, are rejected before any row is learned.
 func TestFitRefusesAtOnce(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--minibatch=-1":         "fit: --minibatch -1: want at least 0",
-		"--max-features 0":       "fit: --max-features 0: want at least 1",
-		"--lambda=-1":            "fit: --lambda -1: want 0 or more",
-		"--precision 0":          "fit: --precision 0: want more than 0 and at most 1",
-		"--precision 1.5":        "fit: --precision 1.5: want more than 0 and at most 1",
-		"--seed 0":               "fit: --seed 0: want at least 1",
+		"--minibatch=-1":         "fit: --minibatch is -1: want 0 or more",
+		"--max-features 0":       "fit: --max-features is 0: want 1 or more",
+		"--lambda=-1":            "fit: --lambda is -1: want 0 to 1",
+		"--precision 0":          "fit: --precision is 0: want more than 0 and at most 1",
+		"--precision 1.5":        "fit: --precision is 1.5: want more than 0 and at most 1",
+		"--seed 0":               "fit: --seed is 0: want 1 or more",
 		"--test none.csv":        "no such file: none.csv",
 		"--save none/model.snap": "--save: stat none: ",
 	} {

@@ -111,3 +111,15 @@ func TestHelpIsAlsoAWord(t *testing.T) {
 		t.Errorf("help ft: exit code %d, %s", code, stderr)
 	}
 }
+
+// The placeholder of a value is a word that says what it is, not the type in the code.
+func TestPlaceholdersAreWords(t *testing.T) {
+	for _, n := range leaves(t) {
+		for _, flag := range n.Flags {
+			switch name := flag.FormatPlaceHolder(); name {
+			case "FLOAT-64", "FLOAT", "INT", "INT-64", "UINT", "UINT-64", "STRING":
+				t.Errorf("%s --%s=%s", n.Path(), flag.Name, name)
+			}
+		}
+	}
+}

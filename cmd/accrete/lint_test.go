@@ -81,7 +81,7 @@ func TestLintRefusesWhatALearnerWouldRefuse(t *testing.T) {
 		"  columns: {is_fraud: boolean}\n":                                `input.columns: "is_fraud" is also the label, the key or the weight`,
 		"learner: {task: regression, loss: logistic}\n":                   "loss logistic is for classification, but the task is regression",
 		"learner: {task: classification, intervals: 0.9}\n":               "intervals are for regression, but the task is classification",
-		"learner: {algorithm: dsg, step: {size: 2}}\n":                    "learner.step.size 2: want 0 for the default, or more; for direction precond at most 1",
+		"learner: {algorithm: dsg, step: {size: 2}}\n":                    "learner.step.size is 2: want 0 for the default, or more; for direction precond at most 1",
 		"learner: {step: {size: 2}}\n":                                    "learner.step.size is for the algorithms of stochastic descent (dsg, udsg, cdsg, all), not for newton",
 		"learner: {algorithm: udsg, memory: 64MiB}\nrefit: {every: 1m}\n": "refits and a model that grows by memory exclude each other: a refit needs memory for each feature and record of its window",
 		"learner: {forest: 50}\nrefit: {every: 1m}\n":                     "",

@@ -51,7 +51,7 @@ type topRow struct {
 
 func (t *topCommand) Run(ctx context.Context, e *env.Env) error {
 	if t.Every < 100*time.Millisecond {
-		return exit.Usage("--every %v: want at least 100ms", t.Every)
+		return exit.Usage("--every is %v: want 100ms or more", t.Every)
 	}
 	if len(t.Addresses) == 0 {
 		t.Addresses = []string{"127.0.0.1:8080", "127.0.0.1:8081"}

@@ -23,7 +23,7 @@ func TestWeighingIsChecked(t *testing.T) {
 		{"input: {topics: [a], label: y}\nlearner: {balance: balanced, task: novelty}", "novelty"},
 		{"input: {topics: [a], label: y}\nlearner: {half_life: soon}", "not a duration"},
 		{"input: {topics: [a], label: y}\nlearner: {half_life: -1h}", "not a duration"},
-		{"input: {topics: [a], label: y}\nlearner: {half_life: 1ns}", "half-life"},
+		{"input: {topics: [a], label: y}\nlearner: {half_life: 1ns}", "learner.half_life: is 1e-09 s: want 0 (none), or 0.001 to 1e+12"},
 		{"input: {topics: [a], label: y, time: at}", "learner.half_life, which is not set"},
 		{"input: {topics: [a], label: y, time: at, labels: {topic: b, ttl: 1h}}\nlearner: {half_life: 1h}", "input.labels.time"},
 		{"input: {topics: [a], label: y, time: at, sparse: 18}\nlearner: {half_life: 1h}", "input.sparse"},

@@ -35,7 +35,7 @@ func (v *validation) sparse() {
 	excluded := func(path, why string) { v.add(path, "cannot be combined with input.sparse: %s", why) }
 	switch {
 	case bits < learner.LeastSparse || bits > learner.MostSparse:
-		v.add("input.sparse", "is %d: want 0 for none, or %d to %d bits", bits, learner.LeastSparse, learner.MostSparse)
+		v.add("input.sparse", "is %d: want 0 (none), or %d to %d bits", bits, learner.LeastSparse, learner.MostSparse)
 	case v.Learner.Mixture == "off":
 		excluded("learner.mixture", "the linear model of the inputs is a member of the mixture")
 	case v.Learner.Task == "novelty":

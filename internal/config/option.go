@@ -255,13 +255,23 @@ func (o *option) check(v any, text string) error {
 			return err
 		}
 	}
-	if bound := o.tag.Get("min"); bound != "" && magnitude(v) < magnitude(mustParse(v, bound)) {
-		return fmt.Errorf("%s is too small: the minimum is %s", text, bound)
-	}
-	if bound := o.tag.Get("max"); bound != "" && magnitude(v) > magnitude(mustParse(v, bound)) {
-		return fmt.Errorf("%s is too large: the maximum is %s", text, bound)
+	least, most := o.tag.Get("min"), o.tag.Get("max")
+	switch {
+	case least != "" && magnitude(v) < magnitude(mustParse(v, least)), most != "" && magnitude(v) > magnitude(mustParse(v, most)):
+		return fmt.Errorf("is %s: want %s", text, between(least, most))
 	}
 	return nil
+}
+
+// between returns the range from least to most, one of which may be empty.
+func between(least, most string) string {
+	switch {
+	case most == "":
+		return least + " or more"
+	case least == "":
+		return most + " or less"
+	}
+	return least + " to " + most
 }
 
 func mustParse(like any, text string) any {

@@ -115,13 +115,13 @@ func (v *validation) learner() {
 		}
 	}
 	if _, err := learner.ParseEffort(v.Learner.Effort); err != nil {
-		v.add("learner.effort", "%v", err)
+		v.add("learner.effort", "%s", strings.TrimPrefix(err.Error(), "effort "))
 	}
 	if _, _, err := learner.ParseForest(v.Learner.Forest); err != nil {
-		v.add("learner.forest", "%v", err)
+		v.add("learner.forest", "%s", strings.TrimPrefix(err.Error(), "forest "))
 	}
 	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
-		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
+		v.add("learner.monitor", "is %d: want 0 (none), or %d to %d", n, divergence.MinBlockRows, divergence.MaxBlockRows)
 	}
 	if v.Gate.Metric != "none" && v.Input.Lags > 0 {
 		v.add("gate.metric", "cannot be combined with input.lags: only the learner can predict with lags")

@@ -65,7 +65,7 @@ func (v *validation) weighing() {
 	halfLife, err := ParseHalfLife(l.HalfLife)
 	switch {
 	case err != nil:
-		v.add("learner.half_life", "%v", err)
+		v.add("learner.half_life", "%s", strings.TrimPrefix(err.Error(), "half_life "))
 	case halfLife > 0 && v.Refit.Every > 0:
 		v.add("refit.every", "cannot be combined with learner.half_life: a refit reads records again, whose ages when they were learned are gone")
 	case halfLife == 0 && v.Input.Time != "":

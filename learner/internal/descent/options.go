@@ -71,6 +71,9 @@ func effective(r Rule, o engine.Options) engine.Options {
 	return o
 }
 
+// maxSteps is the largest value of Options.NewSteps and Options.OldSteps.
+const maxSteps = 1 << 20
+
 // minMemory is the least value of Options.Memory, in bytes.
 const minMemory = 1 << 20
 
@@ -85,17 +88,19 @@ func check(r Rule, o engine.Options) error {
 	case o.StepSize != 0 && o.Direction == "adagrad":
 		return fmt.Errorf("step_size %v: direction adagrad has step sizes of its own", o.StepSize)
 	case !(o.StepSize >= 0) || math.IsInf(o.StepSize, 1) || o.Direction == precondName && o.StepSize > 1:
-		return fmt.Errorf("step_size %v: want 0 for the default, or more; for direction precond at most 1", o.StepSize)
+		return fmt.Errorf("step_size is %v: want 0 for the default, or more; for direction precond at most 1", o.StepSize)
 	case !(o.Theta >= 0) || math.IsInf(o.Theta, 1):
-		return fmt.Errorf("theta %v: want 0 for the default, or more", o.Theta)
+		return fmt.Errorf("theta is %v: want 0 for the default, or more", o.Theta)
 	case !uniform && (o.NewSteps != 0 || o.OldSteps != 0):
 		return fmt.Errorf("new_steps and old_steps are for udsg, not for %s", r)
-	case o.NewSteps < 0 || o.OldSteps < 0 || max(o.NewSteps, o.OldSteps) > 1<<20:
-		return fmt.Errorf("new_steps %d, old_steps %d: want 0 to 1048576", o.NewSteps, o.OldSteps)
+	case o.NewSteps < 0 || o.NewSteps > maxSteps:
+		return fmt.Errorf("new_steps is %d: want 0 to %d", o.NewSteps, maxSteps)
+	case o.OldSteps < 0 || o.OldSteps > maxSteps:
+		return fmt.Errorf("old_steps is %d: want 0 to %d", o.OldSteps, maxSteps)
 	case !checks && o.LongestStep != 0:
 		return fmt.Errorf("longest_step is for cdsg, not for %s", r)
 	case o.LongestStep != 0 && !(o.LongestStep >= 1 && o.LongestStep <= 100):
-		return fmt.Errorf("longest_step %v: want 1 to 100", o.LongestStep)
+		return fmt.Errorf("longest_step is %v: want 1 to 100", o.LongestStep)
 	case o.Averaging != "" && !slices.Contains(Averages, o.Averaging):
 		return fmt.Errorf("averaging %q: want one of %v", o.Averaging, Averages)
 	case o.AtCap != "" && !slices.Contains(Caps, o.AtCap):
@@ -103,7 +108,7 @@ func check(r Rule, o engine.Options) error {
 	case o.Memory != 0 && steady:
 		return fmt.Errorf("memory is for dsg, udsg and cdsg: %s takes a step in all features that it has", r)
 	case o.Memory != 0 && o.Memory < minMemory:
-		return fmt.Errorf("memory %d: want 0 (none), or %d bytes or more", o.Memory, minMemory)
+		return fmt.Errorf("memory is %d: want 0 (none), or %d bytes or more", o.Memory, minMemory)
 	case o.AtCap != "" && steady:
 		return fmt.Errorf("at_cap is for dsg, udsg and cdsg: %s always takes a step in all blocks", r)
 	}

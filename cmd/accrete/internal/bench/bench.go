@@ -194,15 +194,15 @@ func (c *Command) Files() env.Files {
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	switch {
 	case c.Orders < 1 || c.Orders > 100:
-		return exit.Usage("--orders %d: want 1 to 100", c.Orders)
+		return exit.Usage("--orders is %d: want 1 to 100", c.Orders)
 	case c.Starts < 1 || c.Starts > 100:
-		return exit.Usage("--starts %d: want 1 to 100", c.Starts)
+		return exit.Usage("--starts is %d: want 1 to 100", c.Starts)
 	case c.rareError() != nil:
 		return c.rareError()
 	case c.Section != "" && c.Paper != "dsg":
 		return exit.Usage("--section %s: it is for --paper dsg", c.Section)
 	case c.Rows < 0:
-		return exit.Usage("--rows %d: want 1 or more", c.Rows)
+		return exit.Usage("--rows is %d: want 1 or more", c.Rows)
 	case c.Paper != "":
 		return c.paper(ctx, e)
 	case c.weighingError() != nil:
@@ -210,7 +210,7 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	case c.Costs != "none" && c.costsError() != nil:
 		return exit.Usage("--costs: %w", c.costsError())
 	case c.intervalsError() != nil:
-		return exit.Usage("--intervals: %w", c.intervalsError())
+		return exit.Flag("intervals", c.intervalsError())
 	case c.algorithmsError() != nil:
 		return c.algorithmsError()
 	case c.effortsError() != nil:

@@ -23,7 +23,7 @@ func (c *Command) paper(ctx context.Context, e *env.Env) error {
 // dspdc runs the experiments of the paper on DSPDC.
 func (c *Command) dspdc(ctx context.Context, e *env.Env) error {
 	if !(c.Seconds > 0) {
-		return exit.Usage("--seconds %v: want more than 0", c.Seconds)
+		return exit.Usage("--seconds is %v: want more than 0", c.Seconds)
 	}
 	progress := e.Progress(false)
 	o := papers.Options{Seconds: c.Seconds, Full: c.Full, Clock: process.CPUSeconds, Progress: func(text string) { progress.Update(text, nil) }}

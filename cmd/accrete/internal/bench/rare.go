@@ -18,7 +18,7 @@ func (c *Command) rareError() error {
 	case c.RareClass != "" && c.Rare == 0:
 		return exit.Usage("--rare-class %s: it is for --rare", c.RareClass)
 	case c.Rare != 0 && !(c.Rare > 0 && c.Rare <= 0.5):
-		return exit.Usage("--rare %v: want a share above 0 and at most 0.5", c.Rare)
+		return exit.Usage("--rare is %v: want more than 0 and at most 0.5", c.Rare)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *Command) weighingError() error {
 	halfLife, err := config.ParseHalfLife(c.HalfLife)
 	switch {
 	case err != nil:
-		return exit.Usage("--half-life: %w", err)
+		return exit.Flag("half-life", err)
 	case (halfLife > 0) != (c.Time != ""):
 		return exit.Usage("--half-life and --time need each other")
 	}

@@ -38,7 +38,7 @@ accrete compare stream.csv --json`
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	if c.Rows < divergence.MinRows {
-		return exit.Usage("--rows %d: want at least %d", c.Rows, divergence.MinRows)
+		return exit.Usage("--rows is %d: want %d or more", c.Rows, divergence.MinRows)
 	}
 	if c.Reference == "" {
 		return c.watch(ctx, e)

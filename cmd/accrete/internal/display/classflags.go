@@ -11,7 +11,7 @@ type ClassFlags struct {
 // Validate rejects a precision out of range. Kong calls it.
 func (c *ClassFlags) Validate() error {
 	if !(c.Precision > 0 && c.Precision <= 1) {
-		return fmt.Errorf("--precision %v: want more than 0 and at most 1", c.Precision)
+		return fmt.Errorf("--precision is %v: want more than 0 and at most 1", c.Precision)
 	}
 	return nil
 }

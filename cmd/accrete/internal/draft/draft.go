@@ -43,7 +43,7 @@ accrete init --kafka-config client.properties -t payments -l is_fraud -o fraud.y
 // Validate rejects an empty sample. Kong calls it.
 func (c *Command) Validate() error {
 	if c.Sample < 1 {
-		return fmt.Errorf("--sample %d: want at least 1", c.Sample)
+		return fmt.Errorf("--sample is %d: want 1 or more", c.Sample)
 	}
 	return nil
 }

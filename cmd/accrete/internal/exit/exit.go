@@ -95,6 +95,15 @@ func (c coded) Unwrap() error { return c.error }
 // Usage returns a command-line usage error.
 func Usage(format string, args ...any) error { return coded{fmt.Errorf(format, args...), Misused} }
 
+// Flag returns the usage error for a flag with an invalid value. The text of err may begin with the
+// option that the flag sets.
+func Flag(name string, err error) error {
+	if text, ok := strings.CutPrefix(err.Error(), strings.ReplaceAll(name, "-", "_")+" is "); ok {
+		return Usage("--%s is %s", name, text)
+	}
+	return Usage("--%s: %w", name, err)
+}
+
 // TryAgain marks err as a temporary failure.
 func TryAgain(err error) error { return coded{err, Later} }
 

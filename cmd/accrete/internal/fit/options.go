@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -84,13 +85,13 @@ func (f *Command) Validate(k *kong.Context) error {
 	}
 	switch {
 	case f.Minibatch < 0:
-		return fmt.Errorf("--minibatch %d: want at least 0", f.Minibatch)
+		return fmt.Errorf("--minibatch is %d: want 0 or more", f.Minibatch)
 	case f.MaxFeatures < 1:
-		return fmt.Errorf("--max-features %d: want at least 1", f.MaxFeatures)
-	case !(f.Lambda >= 0):
-		return fmt.Errorf("--lambda %v: want 0 or more", f.Lambda)
+		return fmt.Errorf("--max-features is %d: want 1 or more", f.MaxFeatures)
+	case !(f.Lambda >= 0 && f.Lambda <= 1):
+		return fmt.Errorf("--lambda is %v: want 0 to 1", f.Lambda)
 	case f.Seed == 0:
-		return fmt.Errorf("--seed 0: want at least 1")
+		return fmt.Errorf("--seed is 0: want 1 or more")
 	}
 	return f.ClassFlags.Validate()
 }
@@ -134,11 +135,11 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	effort, err := learner.ParseEffort(f.Effort)
 	if err != nil {
-		return learner.Config{}, exit.Usage("--effort: %w", err)
+		return learner.Config{}, exit.Flag("effort", err)
 	}
 	halfLife, err := config.ParseHalfLife(f.HalfLife)
 	if err != nil {
-		return learner.Config{}, exit.Usage("--half-life: %w", err)
+		return learner.Config{}, exit.Flag("half-life", err)
 	}
 	nu := 0.0
 	if task == learner.Novelty {
@@ -151,7 +152,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)
 		if err != nil {
-			return learner.Config{}, exit.Usage("--memory: %w", err)
+			return learner.Config{}, exit.Flag("memory", err)
 		}
 		of.Memory = int64(size)
 		if size > 0 {
@@ -167,12 +168,12 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	of.Mixture = of.Mixture || f.Mixture == "auto" && of.SuitsMixture()
 	if of, err = of.WithForest(f.Forest, f.Refit); err != nil {
-		return learner.Config{}, exit.Usage("--forest: %w", err)
+		return learner.Config{}, exit.Flag("forest", err)
 	}
 	options, err := of.Effective()
 	switch {
 	case err != nil:
-		return options, exit.Usage("%w", err)
+		return options, f.flagged(err)
 	case f.Refit && task == learner.Novelty:
 		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
 	case f.Refit && of.Forest > 0:
@@ -185,12 +186,37 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("--nu is the share of rows that --task novelty flags: add --task novelty, or omit --nu")
 	case !f.Refit && f.givenOf(ofRefit) != "":
 		return options, exit.Usage("--%s is for the model that --refit solves for: add --refit, or omit it", f.givenOf(ofRefit))
-	case !(f.Prune >= 0 && f.Prune < 1):
-		return options, exit.Usage("--prune %v: want a share below 1", f.Prune)
-	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
-		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}
-	return options, nil
+	return options, f.refitError()
+}
+
+// refitError returns an error if a flag of --refit is out of range.
+func (f *Command) refitError() error {
+	switch {
+	case !(f.Prune >= 0 && f.Prune < 1):
+		return exit.Usage("--prune is %v: want 0 or more and less than 1", f.Prune)
+	case !f.Refit:
+		return nil
+	case f.Window < 2:
+		return exit.Usage("--window is %d: want 2 or more", f.Window)
+	case !(f.Tolerance > 0):
+		return exit.Usage("--tolerance is %v: want more than 0", f.Tolerance)
+	case !(f.Penalty >= 0):
+		return exit.Usage("--penalty is %v: want 0 or more", f.Penalty)
+	case f.Coordinates < 0:
+		return exit.Usage("--coordinates is %d: want 0 or more", f.Coordinates)
+	}
+	return nil
+}
+
+// flagged returns the usage error for an error of the learner's options, which begins with a flag if
+// it is about the value of one.
+func (f *Command) flagged(err error) error {
+	option, _, _ := strings.Cut(err.Error(), " is ")
+	if flag := strings.ReplaceAll(option, "_", "-"); f.given[flag] {
+		return exit.Flag(flag, err)
+	}
+	return exit.Usage("%w", err)
 }
 
 // ofRefit are the flags that are for --refit alone.

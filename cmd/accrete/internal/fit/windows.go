@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
 )
@@ -33,7 +34,7 @@ func (f *Command) validateAges() error {
 	halfLife, err := config.ParseHalfLife(f.HalfLife)
 	switch {
 	case err != nil:
-		return fmt.Errorf("--half-life: %w", err)
+		return exit.Flag("half-life", err)
 	case halfLife == 0 && f.Time != "":
 		return fmt.Errorf("--time %s: it is for --half-life", f.Time)
 	case halfLife > 0 && f.Time == "":

@@ -21,7 +21,7 @@ type Adopt struct {
 	env.JSONFlag
 	Topic  []string `placeholder:"T[=NEW]" help:"Topic to replace, and the name of the new one if it differs (default: all that were recreated); can be repeated."`
 	At     string   `default:"fingerprint" placeholder:"AT" help:"Position in the new topic: fingerprint (after the record that was learned last), earliest, end, or the next offset of some partitions as P:OFFSET,… (${default})."`
-	Reason string   `help:"Reason, recorded in the model log."`
+	Reason string   `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 	DryRun bool     `help:"Print what would be written, and write nothing."`
 }
 

@@ -20,7 +20,7 @@ type Refit struct {
 	env.ConfigFlags
 	env.JSONFlag
 	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
-	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
+	Tolerance float64 `placeholder:"NUMBER" help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
 	Prune     float64 `placeholder:"SHARE" help:"Remove random features: penalty of the norm of each one's coefficients, as a share of the least for which none is left (refit.prune)."`
 	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
 	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`

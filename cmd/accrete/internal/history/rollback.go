@@ -18,7 +18,7 @@ type Rollback struct {
 	env.JSONFlag
 	To     *int64 `placeholder:"STEP" xor:"to" help:"Roll back to the newest snapshot at or before this step."`
 	Before string `placeholder:"TIME" xor:"to" help:"Roll back to the last decision before this time, for example 2026-01-02T15:04:05Z."`
-	Reason string `help:"Reason, recorded in the model log."`
+	Reason string `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 }
 
 func (Rollback) Help() string {

@@ -18,7 +18,7 @@ import (
 type Hold struct {
 	env.ConfigFlags
 	env.JSONFlag
-	Reason string `help:"Reason, recorded in the model log."`
+	Reason string `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 }
 
 func (Hold) Help() string {
@@ -42,7 +42,7 @@ type Pin struct {
 	env.ConfigFlags
 	env.JSONFlag
 	Version string `arg:"" placeholder:"VERSION" help:"Step of a snapshot, or a time such as 2026-01-02T15:04:05Z: the newest snapshot at that time."`
-	Reason  string `help:"Reason, recorded in the model log."`
+	Reason  string `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 }
 
 func (Pin) Help() string {
@@ -67,7 +67,7 @@ type Promote struct {
 	env.ConfigFlags
 	env.JSONFlag
 	Version string `arg:"" optional:"" placeholder:"VERSION" help:"Step of a snapshot, or a time; without it the newest snapshot."`
-	Reason  string `help:"Reason, recorded in the model log."`
+	Reason  string `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 }
 
 func (Promote) Help() string {

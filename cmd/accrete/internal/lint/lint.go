@@ -38,7 +38,7 @@ accrete lint -c config.yaml --online`
 // Validate rejects an empty sample. Kong calls it.
 func (l *Command) Validate() error {
 	if l.Sample < 1 {
-		return fmt.Errorf("--sample %d: want at least 1", l.Sample)
+		return fmt.Errorf("--sample is %d: want 1 or more", l.Sample)
 	}
 	return nil
 }

@@ -66,8 +66,15 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	if m.Train == "" && (m.Config == "" || m.Window < 2) {
 		return exit.Usage("want a file, or -c FILE and a --window of 2 records or more, to learn from")
 	}
-	if m.Rows < 2 || !(m.Tolerance > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
-		return exit.Usage("--rows %d, --tolerance %v, --shared %v, --own %v: want 2 rows or more, a tolerance above 0 and no negative penalty", m.Rows, m.Tolerance, m.Shared, m.Own)
+	switch {
+	case m.Rows < 2:
+		return exit.Usage("--rows is %d: want 2 or more", m.Rows)
+	case !(m.Tolerance > 0):
+		return exit.Usage("--tolerance is %v: want more than 0", m.Tolerance)
+	case !(m.Shared >= 0):
+		return exit.Usage("--shared is %v: want 0 or more", m.Shared)
+	case !(m.Own >= 0):
+		return exit.Usage("--own is %v: want 0 or more", m.Own)
 	}
 	c := decode.Config{Label: m.Label, Key: m.Key, Task: learner.Classification}
 	var train *keyed

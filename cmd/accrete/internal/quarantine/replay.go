@@ -41,11 +41,11 @@ accrete quarantine replay -c accrete.yaml --from 1000 --to 1999 --json`
 func (q *Replay) Validate() error {
 	switch {
 	case q.From < 0:
-		return fmt.Errorf("--from %d: want at least 0", q.From)
+		return fmt.Errorf("--from is %d: want 0 or more", q.From)
 	case q.To >= 0 && q.To < q.From:
-		return fmt.Errorf("--to %d: want at least --from", q.To)
+		return fmt.Errorf("--to is %d: want %d (--from) or more", q.To, q.From)
 	case q.Limit < 0:
-		return fmt.Errorf("--limit %d: want at least 0", q.Limit)
+		return fmt.Errorf("--limit is %d: want 0 or more", q.Limit)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ accrete quarantine show -c accrete.yaml 1042 --json`
 // Validate rejects a negative limit. Kong calls it.
 func (q *Show) Validate() error {
 	if q.Bytes < 0 {
-		return fmt.Errorf("--bytes %d: want at least 0", q.Bytes)
+		return fmt.Errorf("--bytes is %d: want 0 or more", q.Bytes)
 	}
 	return nil
 }

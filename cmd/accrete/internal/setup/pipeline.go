@@ -119,7 +119,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 	// the loss, the costs, the balance and the intervals determine the task
 	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Balance: string(c.Learner.Balance), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective()
 	if err != nil {
-		return decode.Config{}, exit.Refuse(err)
+		return decode.Config{}, exit.Refuse(named(err))
 	}
 	reader, err := reader(c)
 	if err != nil {
@@ -184,9 +184,8 @@ func check(p model.Config) error {
 // named returns err, an error of the options of a learner, with the name of the option in the
 // configuration if the text begins with another one.
 func named(err error) error {
-	text := err.Error()
-	first, rest, _ := strings.Cut(strings.Replace(text, "block size", "width", 1), " ")
-	if name := model.OptionName("learner." + first); name != "learner."+first {
+	first, rest, _ := strings.Cut(err.Error(), " ")
+	if name := model.OptionName("learner." + first); name != "learner."+first || strings.HasPrefix(rest, "is ") {
 		return errors.New(name + " " + rest)
 	}
 	return err

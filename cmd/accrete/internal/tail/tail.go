@@ -41,7 +41,7 @@ accrete tail -c accrete.yaml --last 1000 --to-end --json`
 // Validate rejects a negative number. Kong calls it.
 func (c *Command) Validate() error {
 	if c.Last < 0 {
-		return fmt.Errorf("--last %d: want at least 0", c.Last)
+		return fmt.Errorf("--last is %d: want 0 or more", c.Last)
 	}
 	return nil
 }
