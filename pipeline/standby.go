@@ -135,8 +135,19 @@ func (s *standby) wait(ctx context.Context) error {
 			s.heart.Own(epoch+1, false)
 			return nil
 		}
-		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.Log.Fold.Seq()})
+		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.Log.Fold.Seq(), Step: s.step()})
 	}
+}
+
+// step returns the step of the model that s has or, while it has none, of the newest snapshot.
+func (s *standby) step() int64 {
+	if s.warm != nil {
+		return s.warm.history.Step()
+	}
+	if r, ok := s.journal.Log.Fold.Recover(0); ok && r.Snapshot != nil {
+		return r.Snapshot.Manifest.Step
+	}
+	return 0
 }
 
 // take passes b, and all records that have arrived after it, to the roster.

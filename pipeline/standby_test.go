@@ -83,6 +83,15 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		for learnedRecords(owner.events) < 3500 || sight[event.StandingBy](t, next.events).Seq < sight[event.Learned](t, owner.events).Seq {
 			time.Sleep(time.Millisecond)
 		}
+		along := sight[event.StandingBy](t, next.events)
+		if along.Step == 0 {
+			t.Errorf("leaves: %v: the standby reports no step", leaves)
+		}
+		for _, e := range owner.events.All() {
+			if l, ok := e.(event.Learned); ok && l.Seq == along.Seq && l.Progress.Step != along.Step {
+				t.Errorf("leaves: %v: the standby is at step %d of BATCH %d, the owner at %d", leaves, along.Step, along.Seq, l.Progress.Step)
+			}
+		}
 		if leaves {
 			owner.stop()
 		} else {

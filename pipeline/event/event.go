@@ -45,6 +45,7 @@ type (
 	StandingBy struct {
 		Owner string // host and process; empty if none was heard
 		Seq   int64
+		Step  int64 // of its model or, while it has none, of the newest snapshot; 0 without any
 	}
 
 	// FencingLoop reports that this process waits as a standby without Config.Standby,

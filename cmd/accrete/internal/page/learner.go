@@ -71,7 +71,7 @@ func (b *Board) rare(ev event.Event) {
 	case event.Retrying:
 		b.note("warning", "retrying: "+ev.Err.Error())
 	case event.StandingBy:
-		b.role = "standby"
+		b.role, b.progress.Step = "standby", ev.Step
 	case event.FencingLoop:
 		b.note("warning", "learners of this model have fenced each other in the last minute")
 	case event.StandbyFailed:

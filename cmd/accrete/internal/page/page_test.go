@@ -119,6 +119,23 @@ func (f *fixture) gauges(t *testing.T) map[string]float64 {
 	return values
 }
 
+// A standby shows the step that it has reached, and not 0 until it takes over.
+func TestAStandbyShowsItsStep(t *testing.T) {
+	f := newFixture(t, "m")
+	f.event(event.StandingBy{Owner: "other", Seq: 3, Step: 7})
+	var s Status
+	text, _ := f.get(t, "/status")
+	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Role != "standby" || s.Step != 7 {
+		t.Errorf("%s, %v", text, err)
+	}
+	if step := f.gauges(t)["accrete_step"]; step != 7 {
+		t.Errorf("accrete_step is %v", step)
+	}
+	if r := f.watch.Current(); r.Step != 7 {
+		t.Errorf("the report has step %d", r.Step)
+	}
+}
+
 func TestNumbersEqualThoseOfMetrics(t *testing.T) {
 	f := newFixture(t, "m")
 	f.trouble()

@@ -58,6 +58,8 @@ func (w *Watch) standingBy(ev event.StandingBy) {
 	w.kafka.Progress()
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
+	w.metrics.Step.Set(float64(ev.Step))
+	w.now.Step = ev.Step
 	if w.owner != ev.Owner {
 		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("running as a standby")
 	}
