@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/internal/spell"
@@ -120,6 +121,7 @@ func (c *csvRows) infer(look []line) error {
 	if d.hints == nil {
 		d.hints = map[string]learner.ColumnType{}
 	}
+	var texts []string
 	for i, name := range c.header {
 		if c.names[i] == nil {
 			continue
@@ -133,11 +135,27 @@ func (c *csvRows) infer(look []line) error {
 		if _, declared := d.config.Types[name]; t.DecimalComma() != "" && !declared {
 			return fmt.Errorf("column %s has numbers with decimal commas, such as %s: write them with points, or declare the type of the column, for example %s:category (--columns, or input.columns)", excerpt.Quote(name), excerpt.Quote(t.DecimalComma()), name)
 		}
-		if is, ok := t.Type(); ok {
+		is, ok := t.Type()
+		if ok {
 			d.hints[name] = is
 		}
+		if ok && is == learner.CategoryColumn && d.config.Grams && looksLikeText(look, i) {
+			texts = append(texts, name)
+		}
 	}
+	d.inferTexts(texts)
 	return nil
+}
+
+// looksLikeText reports whether column i is probably a text.
+func looksLikeText(look []line, i int) bool {
+	values := hints.New()
+	for _, l := range look {
+		if l.err == nil && !csvline.IsMissing(l.cells[i]) {
+			values.Text(nil, []byte(l.cells[i]))
+		}
+	}
+	return values.IsText("")
 }
 
 // use determines as which type the cells of each column are read.

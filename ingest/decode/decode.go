@@ -139,6 +139,8 @@ func New(c Config, s Schema) (*Decoder, error) {
 		}
 		d.task = max(d.task, task)
 	}
+	c.withTexts(&s)
+	d.config = c
 	known := len(s.Columns)
 	if d.continues = known > 0; c.Sparse {
 		if known > 0 && !slices.Equal(s.Columns, projections) {

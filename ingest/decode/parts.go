@@ -61,6 +61,50 @@ func (c *Config) expand(columns []string) []string {
 	return all
 }
 
+// withTexts declares the texts of a schema, which may have been inferred, and their columns as they are
+// there.
+func (c *Config) withTexts(s *Schema) {
+	var texts []string
+	for i, name := range s.Columns {
+		if field, is := strings.CutSuffix(name, ":00"); is && s.TypeOf(i) == learner.TextColumn.String() {
+			texts = append(texts, field)
+		}
+	}
+	if texts != nil {
+		c.declareTexts(texts)
+		c.Grams = slices.Contains(s.Types, learner.GramColumn.String())
+	}
+}
+
+// declareTexts adds the type text to those of c for fields that have none.
+func (c *Config) declareTexts(names []string) {
+	types := maps.Clone(c.Types)
+	if types == nil {
+		types = map[string]string{}
+	}
+	for _, name := range names {
+		if types[name] == "" {
+			types[name] = learner.TextColumn.String()
+		}
+	}
+	c.Types = types
+}
+
+// inferTexts makes texts of fields without a declared type, unless the columns are known already.
+func (d *Decoder) inferTexts(names []string) {
+	if names == nil || d.continues {
+		return
+	}
+	d.config.declareTexts(names)
+	if columns := d.config.expand(d.config.Columns); len(columns) > 0 {
+		types := d.firstTypes(columns)
+		d.schema = &Schema{Columns: columns, Task: d.schema.Task, Classes: d.schema.Classes, Types: schema.TypeNames(types)}
+		d.setTypes(types)
+		d.column = map[string]int{}
+		d.setColumns(columns)
+	}
+}
+
 // checkTexts returns an error if the columns of a text are not beside each other, because the name of
 // another field is between theirs.
 func (c *Config) checkTexts(columns []string) *Error {

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -214,5 +215,56 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 	c = Config{Unknown: "ignore", Missing: "impute"}
 	if _, err := Read(strings.NewReader("foo,bar,y\n1,2,3\n"), "test.csv", c, Schema{Columns: []string{"amount", "zone"}}); err == nil || !strings.Contains(err.Error(), "no column of the model: its columns are foo, bar, y, and those of the model are amount, zone") {
 		t.Errorf("a file without a column of the model: %v", err)
+	}
+}
+
+// A CSV column of sentences that seldom repeat is a text, as if it were declared, also where the inputs
+// are named; and a Decoder that continues with the schema reads it as one without a declaration. Dates,
+// values that repeat, and columns of models without keys of n-grams are categories.
+func TestTextsOfAFileAreInferred(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("note,kind,at,declared,name,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&csv, "the train number %d was late,one of %d kinds,Mon Jan %d 2024 noon,the bus number %d,train %d,%d\n", i, i%5, 1+i%28, i, i, i%2)
+	}
+	for _, test := range []struct {
+		c     Config
+		texts []string
+	}{
+		{Config{Infer: true, Grams: true}, []string{"note"}},
+		{Config{Infer: true, Grams: true, Columns: []string{"note", "name"}, Unknown: "ignore"}, []string{"note"}},
+		{Config{Infer: true, Grams: true, Types: map[string]string{"name": "text"}}, []string{"name", "note"}},
+		{Config{Infer: true}, nil},
+	} {
+		test.c.Missing = "impute"
+		if test.c.Columns == nil {
+			if test.c.Types == nil {
+				test.c.Types = map[string]string{}
+			}
+			test.c.Types["declared"] = "category"
+		}
+		file, err := Read(strings.NewReader(csv.String()), "f.csv", test.c, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := file.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, f := range file.Schema().Fields() {
+			if f.Type == "text" {
+				texts = append(texts, f.Name)
+			}
+		}
+		if !slices.Equal(texts, test.texts) {
+			t.Errorf("%+v: texts %v, want %v", test.c, texts, test.texts)
+		}
+		x := slices.Clone(first.X)
+		d := mustNew(t, Config{Label: "y", Infer: true, Missing: "impute", Unknown: "ignore"}, *file.Schema())
+		row, err := d.Decode([]byte(`{"note":"the train number 0 was late","kind":"one of 0 kinds","at":"Mon Jan 1 2024 noon","declared":"the bus number 0","name":"train 0","y":"0"}`))
+		if err != nil || !slices.Equal(row.X, x) {
+			t.Errorf("%+v: a record is not read as the same row of the file; %v", test.c, err)
+		}
 	}
 }

@@ -23,8 +23,8 @@ const (
 // category with that few values would get a column for each of them.
 const fewCodes = 16
 
-// textWords is the mean number of words from which on values that seldom repeat look like text. Most
-// names have fewer words.
+// textWords is the mean number of words above which values that seldom repeat look like text. Most names
+// have no more.
 const textWords = 3
 
 // Counter collects statistics of the values in the first rows.
@@ -106,6 +106,16 @@ func (c *Counter) of(name []byte) *field {
 	return f
 }
 
+// IsText reports whether the values of a field are probably sentences or descriptions: of more than three
+// words on average, more than half of them different, and no dates.
+func (c *Counter) IsText(name string) bool {
+	f := c.fields[name]
+	return f != nil && f.texts >= leastTexts && f.words > textWords*f.texts && 2*len(f.distinct) > f.texts && !f.hasDates()
+}
+
+// hasDates reports whether nearly all texts are dates.
+func (f *field) hasDates() bool { return f.dates > 0 && 10*f.dates >= 9*f.texts }
+
 // Hint returns a type that suits the values of a field better than its type typ, or "" if there
 // is none.
 func (c *Counter) Hint(name, typ string) string {
@@ -118,9 +128,9 @@ func (c *Counter) Hint(name, typ string) string {
 	case typ == learner.NumericColumn.String() && f.codes >= leastTexts && !f.fractions && len(f.distinct) > fewCodes && len(f.distinct) < f.codes:
 		return "has whole numbers that repeat, and the name of a code: if the order of the numbers means nothing, declare it with the type category"
 	case typ != learner.CategoryColumn.String():
-	case f.dates > 0 && 10*f.dates >= 9*f.texts:
+	case f.hasDates():
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))
-	case f.texts >= leastTexts && f.words >= textWords*f.texts && 2*len(f.distinct) > f.texts:
+	case c.IsText(name):
 		return fmt.Sprintf("has values of %.0f words that seldom repeat: with the type text, the words count and not only the whole value", float64(f.words)/float64(f.texts))
 	}
 	return ""
