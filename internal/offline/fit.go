@@ -22,13 +22,14 @@ type Fit struct {
 	options []byte // encoded options, for snapshots
 	step    int64
 	batch   learner.Batch
-	keyed   bool // rows have keys
+	types   []learner.ColumnType // of the row that was added last
+	keyed   bool                 // rows have keys
 	meter   *ranking.Meter
 	numbers *deviation.Meter // nil unless the loss has figures
 
 	// Observed, if not nil, is called for each row of a model with windows, once the features of
 	// the windows are set in it.
-	Observed func(x []float64)
+	Observed func(x []float64, types []learner.ColumnType)
 
 	// Predicted, if not nil, is called for each row, in order, before the row is learned. The pass
 	// has its prediction.
@@ -58,6 +59,7 @@ func (f *Fit) Add(row decode.Row) {
 		f.batch.Reset(len(row.X))
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
+	f.types = row.Types
 	f.batch.SetTypes(row.Types)
 	f.batch.SetWindows(row.Windows)
 	f.batch.SetSparse(row.Sparse)
@@ -78,7 +80,7 @@ func (f *Fit) learn() {
 	}
 	if f.learner.Observe(&f.batch); f.Observed != nil && f.learner.Windows() != nil {
 		for i := range f.batch.Len() {
-			f.Observed(f.batch.X(i))
+			f.Observed(f.batch.X(i), f.types)
 		}
 	}
 	for from := 0; from < f.batch.Len(); {

@@ -20,7 +20,7 @@ type source struct {
 
 // source returns the rows of the file. Where possible, another goroutine reads ahead. Rows without
 // windows are passed to add, in order.
-func (f *Command) source(file *decode.File, add func(x []float64)) source {
+func (f *Command) source(file *decode.File, add func(x []float64, types []learner.ColumnType)) source {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -28,7 +28,7 @@ func (f *Command) source(file *decode.File, add func(x []float64)) source {
 	added := func() (decode.Row, error) {
 		row, err := next()
 		if err == nil && row.Windows == nil {
-			add(row.X)
+			add(row.X, row.Types)
 		}
 		return row, err
 	}

@@ -86,15 +86,21 @@ func (c *valueCount) identifies(typ string, rows int) bool {
 	return strings.HasPrefix(typ, learner.CategoryColumn.String()) && c.unique
 }
 
-// Add counts the values of a row.
-func (t *Tally) Add(x []float64) {
+// Add counts the values of a row. The columns of a text count as one value, that of the first of them.
+func (t *Tally) Add(x []float64, types []learner.ColumnType) {
 	if t.columns == nil {
 		t.columns = make([]valueCount, len(x))
 	}
 	t.Rows++
 	t.take(x)
-	for j, v := range x {
-		c := &t.columns[j]
+	for j := 0; j < len(x); j++ {
+		c, v := &t.columns[j], x[j]
+		if types != nil && types[j] == learner.TextColumn {
+			v = whole(x[j : j+schema.TextBuckets])
+			j += schema.TextBuckets - 1
+		} else if types != nil && types[j] == learner.GramColumn {
+			continue
+		}
 		if math.IsNaN(v) {
 			c.missing++
 		} else if t.Rows <= distinctRows && !c.more && (v != c.counted || c.distinct.len() == 0) {
@@ -106,6 +112,19 @@ func (t *Tally) Add(x []float64) {
 			c.look(t.Rows, v)
 		}
 	}
+}
+
+// whole returns a whole number that stands for a text with these shares of n-grams; NaN if it is missing.
+func whole(shares []float64) float64 {
+	h := uint64(0)
+	for _, v := range shares {
+		if math.IsNaN(v) {
+			return v
+		}
+		h = (h ^ math.Float64bits(v)) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	return float64(h >> 12)
 }
 
 // Report describes the columns. It returns nil if all are plain numbers, have no missing values and

@@ -45,6 +45,6 @@ func BenchmarkTally(b *testing.B) {
 		if tally.Rows == distinctRows {
 			tally = Tally{}
 		}
-		tally.Add(rows[i%len(rows)])
+		tally.Add(rows[i%len(rows)], nil)
 	}
 }

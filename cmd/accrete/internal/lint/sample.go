@@ -124,7 +124,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 			why[kind].Count++
 			continue
 		}
-		t.Add(row.X)
+		t.Add(row.X, row.Types)
 		if row.Label.Task != learner.Auto {
 			report.Labelled++
 			if fit != nil {
