@@ -94,7 +94,7 @@ func (r *Receipt) explain(h *history.History, p history.Predicted) {
 	if err != nil {
 		return
 	}
-	r.Explanation = record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
+	r.Explanation = record.AppendExplanation(nil, all[0], p.Schema, p.Schema.Classes)
 	if p.Pass.Mixture == learner.MixtureLabels {
 		r.Explained = learner.MixtureInputs
 	}

@@ -40,7 +40,7 @@ func (w *worker) explanations() (out []string, fault *failure) {
 		names = w.model.Decode.Labels
 	}
 	for _, e := range all {
-		out = append(out, string(record.AppendExplanation(nil, e, w.model.Schema.Columns, names)))
+		out = append(out, string(record.AppendExplanation(nil, e, &w.model.Schema, names)))
 	}
 	return out, nil
 }

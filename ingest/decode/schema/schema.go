@@ -119,6 +119,24 @@ func (s *Schema) Fields() (all []Field) {
 	return all
 }
 
+// ByField adds up what belongs to the columns of each field: of has size values for each column, and the
+// result size values for each of the Fields. The columns of a text, and the key of a time, belong to the
+// field before them.
+func (s *Schema) ByField(of []float64, size int) []float64 {
+	fields := s.Fields()
+	sums := make([]float64, len(fields)*size)
+	for i, f := range fields {
+		to := len(s.Columns) * size
+		if i+1 < len(fields) {
+			to = fields[i+1].At * size
+		}
+		for j := f.At * size; j < to; j++ {
+			sums[i*size+j%size] += of[j]
+		}
+	}
+	return sums
+}
+
 // Alias is a column whose values are now in a field with another name. A record that has the
 // column itself is read as before.
 type Alias struct {

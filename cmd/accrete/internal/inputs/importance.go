@@ -19,16 +19,8 @@ func Importances(schema *decode.Schema, m *learner.Model) ([]float64, error) {
 
 // ByField adds up the indices of the columns of each field.
 func ByField(schema *decode.Schema, indices []float64) []float64 {
-	fields := schema.Fields()
-	all := make([]float64, len(fields))
-	for i, f := range fields {
-		to := len(indices) // columns of a text, and the key of a time, belong to the field before them
-		if i+1 < len(fields) {
-			to = fields[i+1].At
-		}
-		for _, v := range indices[f.At:to] {
-			all[i] += v
-		}
+	all := schema.ByField(indices, 1)
+	for i := range all {
 		all[i] = min(all[i], 1) // of an estimate, which may be above
 	}
 	return all

@@ -137,7 +137,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			rules.Intervals = out.Uncertainty(i)
 			x := Prediction{Task: out.Task, Values: out.Row(i), Rules: rules, Encoder: encoder, Classes: m.Schema.Classes}
 			if why != nil {
-				x.Explanation = record.AppendExplanation(nil, why[i], m.Schema.Columns, explained(m))
+				x.Explanation = record.AppendExplanation(nil, why[i], &m.Schema, explained(m))
 			}
 			if err := w.Write(raws[i], records[i], task, x); err != nil {
 				return err
