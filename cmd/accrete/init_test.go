@@ -21,7 +21,7 @@ func TestInitWritesAConfiguration(t *testing.T) {
 		if i%20 == 0 {
 			amount = "null"
 		}
-		values = append(values, fmt.Sprintf(`{"amount":%s,"carrier: x":"%c","row":"r%d","at":"2024-01-%02dT10:00:00Z","is_fraud":%v,"nothing":null}`, amount, 'a'+i%3, i, 1+i%28, i%4 == 0))
+		values = append(values, fmt.Sprintf(`{"amount":%s,"carrier: x":"%c","row":"r%d","at":"2024-01-%02dT10:00:00Z","is_fraud":%v,"nothing":null,"memo":"paid by card %d at noon"}`, amount, 'a'+i%3, i, 1+i%28, i%4 == 0, i))
 	}
 	kafkatest.Fill(t, client, in, 1, values)
 	inDir(t, "")
@@ -42,7 +42,7 @@ func TestInitWritesAConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"amount: numeric # 17 distinct, missing in 10", `"carrier: x": category # 3 distinct`, "row: ignored # looks like an identifier; otherwise category", "at: time # 28 distinct", "nothing: ignored # had no value"} {
+	for _, line := range []string{"amount: numeric # 17 distinct, missing in 10", `"carrier: x": category # 3 distinct`, "row: ignored # looks like an identifier; otherwise category", "at: time # 28 distinct", "nothing: ignored # had no value", "memo: text # 200 distinct values of several words; otherwise category"} {
 		if !strings.Contains(strings.Join(strings.Fields(string(b)), " "), line) {
 			t.Errorf("no %q in\n%s", line, b)
 		}

@@ -207,6 +207,10 @@ func (d *Decoder) look() {
 // if there is none, or without Look.
 func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
 
+// IsText reports whether the values of a field, of which Look has collected statistics, are probably
+// sentences or descriptions.
+func (d *Decoder) IsText(name string) bool { return d.looks.IsText(name) }
+
 // checkTypes checks the declared types of c.
 func (c *Config) checkTypes() error {
 	since := ""

@@ -109,6 +109,9 @@ func (c *Counter) of(name []byte) *field {
 // IsText reports whether the values of a field are probably sentences or descriptions: of more than three
 // words on average, more than half of them different, and no dates.
 func (c *Counter) IsText(name string) bool {
+	if c == nil {
+		return false
+	}
 	f := c.fields[name]
 	return f != nil && f.texts >= leastTexts && f.words > textWords*f.texts && 2*len(f.distinct) > f.texts && !f.hasDates()
 }

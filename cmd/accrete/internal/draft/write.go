@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/lint"
 	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // write writes the file and prints the commands to run next.
@@ -76,6 +77,8 @@ func file(cfg *config.Config, s *lint.Sampled) string {
 		kind := c.Type
 		if kind == "" || c.Identifier {
 			kind = "ignored"
+		} else if c.IsText {
+			kind = learner.TextColumn.String()
 		}
 		var notes []string
 		switch {
@@ -83,13 +86,15 @@ func file(cfg *config.Config, s *lint.Sampled) string {
 			notes = append(notes, "had no value")
 		case c.Identifier:
 			notes = append(notes, "looks like an identifier; otherwise "+c.Type)
+		case c.IsText:
+			notes = append(notes, fmt.Sprintf("%s distinct values of several words; otherwise category", display.Thousands(int64(c.Distinct))))
 		default:
 			notes = append(notes, fmt.Sprintf("%s distinct", display.Thousands(int64(c.Distinct))))
 		}
 		if c.Missing > 0 {
 			notes = append(notes, fmt.Sprintf("missing in %s", display.Thousands(c.Missing)))
 		}
-		if c.Hint != "" {
+		if c.Hint != "" && !c.IsText {
 			notes = append(notes, c.Hint)
 		}
 		fmt.Fprintf(&b, "    %-*s %-10s # %s\n", width+1, scalar(c.Name)+":", kind, strings.ReplaceAll(strings.Join(notes, ", "), "\n", " "))

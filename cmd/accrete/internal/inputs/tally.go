@@ -33,6 +33,8 @@ type Report struct {
 
 	// Hint suggests another type, if the first values look as if the column should have one.
 	Hint string `json:"hint,omitempty"`
+
+	IsText bool `json:"-"` // it is a category, but probably a text
 }
 
 // distinctRows is the number of rows in which distinct values are counted. For numbers with
@@ -50,6 +52,7 @@ const (
 type Tally struct {
 	Rows    int
 	Hint    func(name, typ string) string // hint for a field, see decode.Decoder.Hint; nil for none
+	IsText  func(name string) bool        // whether a category is probably a text, see decode.Decoder.IsText; nil: none
 	columns []valueCount
 
 	sample   [][]float64 // rows at equal distances, at most sampleRows
@@ -152,6 +155,7 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 		if t.Hint != nil {
 			c.Hint = t.Hint(f.Name, f.Type)
 		}
+		c.IsText = t.IsText != nil && c.Type == learner.CategoryColumn.String() && t.IsText(f.Name)
 		c.Identifier = c.Hint == "" && n.identifies(c.Type, t.Rows)
 		all = append(all, c)
 	}

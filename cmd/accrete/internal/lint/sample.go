@@ -106,7 +106,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	}
 	fit := designer(c.Learner)
 	d.Look()
-	t := inputs.Tally{Hint: d.Hint}
+	t := inputs.Tally{Hint: d.Hint, IsText: d.IsText}
 	report, why := SampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
 	for i := range rs {
 		row, label, err := decoded(d, topics[i], &rs[i])
