@@ -198,22 +198,9 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	changed = !f.Thinned && l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
 	weight *= f.age
-	served, mixed := p.Row(i), p.Row(i)
-	if p.isMixed {
-		served = p.Scorer.Row(i)
-	}
-	if l.fit != nil {
-		l.rules.AddDecision(served, mixed, y.Class, weight)
-	}
-	if weight > 0 && p.Size > 0 {
-		l.addResiduals(p, i, served, mixed, y)
-	}
+	found = l.grade(p, i, y, weight)
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
-	}
-	if !l.warming() {
-		found = l.drift.Add(p.head.BoundedError(p.Row(i), y))
-		l.drift.Due = l.drift.Due || found != 0
 	}
 	if f.Thinned {
 		l.passOver(p, i, y, weight)
@@ -249,6 +236,26 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.StepIntervals()
 	}
 	return changed, found
+}
+
+// grade shows the label y of row i of p to all that is learned from predictions and their labels: the
+// rules, and the detectors, of which it returns those that have raised an alarm.
+func (l *Learner) grade(p *PredictedBatch, i int, y Label, weight float64) (found Drift) {
+	served, mixed := p.Row(i), p.Row(i)
+	if p.isMixed {
+		served = p.Scorer.Row(i)
+	}
+	if l.fit != nil {
+		l.rules.AddDecision(served, mixed, y.Class, weight)
+	}
+	if weight > 0 && p.Size > 0 {
+		l.addResiduals(p, i, served, mixed, y)
+	}
+	if !l.warming() {
+		found = l.drift.Add(p.head.BoundedError(p.Row(i), y))
+		l.drift.Due = l.drift.Due || found != 0
+	}
+	return found
 }
 
 // changesAfter reports whether the model changes after labelled row n, with label y.

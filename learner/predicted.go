@@ -78,60 +78,28 @@ func (p *PredictedBatch) engineScores(i int) []float64 {
 // the model may change. The rows of b must stay as they are until the PredictedBatch is
 // learned.
 func (l *Learner) Predict(b *Batch) *PredictedBatch {
-	if l.dim == 0 {
-		l.dim = l.config.rowSize(b.Dim())
-	}
-	if l.config.rowSize(b.Dim()) != l.dim || l.dim == 0 {
-		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", l.config.rowSize(b.Dim()), l.dim))
-	}
-	if m := l.config.Metric; m != nil && m.Dim() != l.dim {
-		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.Dim()))
-	}
+	l.requireDim(b)
 	l.takeTypes(b)
 	b.requireObserved()
 	p := &l.pass
 	p.batch, p.learned, p.keeping = b, false, nil
 	p.rows, p.head = l.passLength(b), l.head
-	if p.raw = b; !l.lags.None() {
-		p.raw = p.lagged.derive(p.rows, l.dim, func(x []float64, i int) { l.lags.Set(x, b, i) })
-	}
-	if m := l.config.Metric; m != nil {
-		p.raw = underMetric(&p.lagged, b, m, p.rows)
-	}
-	if p.inputs = p.raw; l.fit != nil && l.fit.Encoding != nil {
-		p.inputs = encoded(&p.encoded, p.raw, l.fit.Encoding, p.rows)
-	}
+	l.read(p)
 	p.Task, p.Size, p.Quantiles, p.Crossed = l.head.Task, l.head.PredictionSize(), l.head.Quantiles, p.Crossed[:0]
 	if p.Task == Novelty && l.fit == nil {
 		p.Size = 0 // there is nothing to be outside of
 	}
-	p.isMixed = l.mixture != nil && p.Size > 0
-	if l.fit == nil {
-		p.Columns, p.Served = l.head.Scores(), 0
-		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
-		if p.isMixed {
-			l.beginMixed(p)
-		}
-	} else {
-		p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
-		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
-		if p.isMixed && p.rows*machine.AllFeatures >= machineWork {
-			l.team.Go(func() { l.beginMixed(p) })
-		} else if p.isMixed {
-			l.beginMixed(p)
-		}
-		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
-		l.team.Wait()
+	if l.config.Mixture {
+		p.Mixture = MixtureLabels
 	}
+	p.isMixed = l.mixture != nil && p.Size > 0
+	l.score(p)
 	p.setRules(l.rules.Served())
 	p.Leverages = p.Leverages[:0]
 	if l.posterior != nil {
 		p.Leverages = l.posterior.Leverages(p.Leverages, p.x, p.rows)
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
-	if l.config.Mixture {
-		p.Mixture = MixtureLabels
-	}
 	switch {
 	case p.isMixed:
 		l.predictMixed(p)
@@ -147,6 +115,56 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		}
 	}
 	return p
+}
+
+// requireDim panics unless the rows of b have as many values as those before, if there are any.
+func (l *Learner) requireDim(b *Batch) {
+	dim := l.config.rowSize(b.Dim())
+	if l.dim == 0 {
+		l.dim = dim
+	}
+	if dim != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", dim, l.dim))
+	}
+	if m := l.config.Metric; m != nil && m.Dim() != l.dim {
+		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.Dim()))
+	}
+}
+
+// read sets the raw rows of p, which have lags or are transformed by the metric, and the rows that
+// these become.
+func (l *Learner) read(p *PredictedBatch) {
+	b := p.batch
+	if p.raw = b; !l.lags.None() {
+		p.raw = p.lagged.derive(p.rows, l.dim, func(x []float64, i int) { l.lags.Set(x, b, i) })
+	}
+	if m := l.config.Metric; m != nil {
+		p.raw = underMetric(&p.lagged, b, m, p.rows)
+	}
+	if p.inputs = p.raw; l.fit != nil && l.fit.Encoding != nil {
+		p.inputs = encoded(&p.encoded, p.raw, l.fit.Encoding, p.rows)
+	}
+}
+
+// score sets the scaled rows of p, and the scores of the engine and of the members of the mixture.
+func (l *Learner) score(p *PredictedBatch) {
+	if l.fit == nil {
+		p.Columns, p.Served = l.head.Scores(), 0
+		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
+		if p.isMixed {
+			l.beginMixed(p)
+		}
+		return
+	}
+	p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
+	p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
+	if p.isMixed && p.rows*machine.AllFeatures >= machineWork {
+		l.team.Go(func() { l.beginMixed(p) })
+	} else if p.isMixed {
+		l.beginMixed(p)
+	}
+	p.f = l.engine.Score(p.f[:0], p.x, p.rows)
+	l.team.Wait()
 }
 
 // setRules sets the rules of p to those that are not nil.
