@@ -206,6 +206,36 @@ func TestColumnsThatVanishAreReported(t *testing.T) {
 	}
 }
 
+// Categories of a new model that look like texts are reported once, after 1,000 records, but not those
+// of a model that exists, and not declared texts.
+func TestCategoriesThatLookLikeTextsAreReported(t *testing.T) {
+	for name, test := range map[string]struct {
+		types  map[string]string
+		schema decode.Schema
+		want   string
+	}{
+		"new":      {nil, decode.Schema{}, "[note]"},
+		"declared": {map[string]string{"note": "text"}, decode.Schema{}, "[]"},
+		"known":    {nil, decode.Schema{Columns: []string{"kind", "note"}, Types: []string{"category", "category"}}, "[]"},
+	} {
+		d, err := history.NewDecider(decode.Config{Label: "y", Missing: "impute", Infer: true, Grams: true, Types: test.types}, false, &test.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, texts := &input.Partition{Topic: "in"}, []string{}
+		for i := range 1200 {
+			value := fmt.Sprintf(`{"note":"the train number %d was late","kind":"one of %d kinds","y":1}`, i, i%5)
+			found := d.Decide([]input.Span{{In: in, To: 1, Records: []ingest.Record{{Value: []byte(value)}}}}).Texts
+			if texts = append(texts, found...); found != nil && i != 999 {
+				t.Errorf("%s: %v after %d records", name, found, i+1)
+			}
+		}
+		if fmt.Sprint(texts) != test.want {
+			t.Errorf("%s: %v, want %s", name, texts, test.want)
+		}
+	}
+}
+
 // A challenger of a model with the statistics of categories and the times of keys is solved
 // for on the rows as the model saw them, in the middle of a mini-batch. What is served is
 // what was solved for, and Verify finds it again from the log, bit for bit.

@@ -207,6 +207,9 @@ func (d *Decoder) look() {
 // if there is none, or without Look.
 func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
 
+// Looked reports whether the statistics that Look has started to collect are complete.
+func (d *Decoder) Looked() bool { return d.looks != nil && d.looks.Done() }
+
 // IsText reports whether the values of a field, of which Look has collected statistics, are probably
 // sentences or descriptions.
 func (d *Decoder) IsText(name string) bool { return d.looks.IsText(name) }

@@ -191,6 +191,10 @@ type (
 		Adopted    []string // fields that became columns
 	}
 
+	// Texts reports that columns of a new model are categories, but were probably sentences or
+	// descriptions in the first 1,000 records.
+	Texts struct{ Columns []string }
+
 	// Succeeded reports that the model that has learned adopted columns predicts from now on,
 	// because its loss was less than that of the model without them.
 	Succeeded struct {

@@ -30,6 +30,7 @@ type Decided struct {
 	Counts       modellog.Counts
 	Columns      *event.Columns       // changes of the columns; nil if there are none
 	Missing      []event.MissingShare // see event.Learned
+	Texts        []string             // see event.Texts
 	Schemas      []modellog.Schema    // schemas that the BATCH is the first to need
 	Tables       []table.Changes      // changes that apply before the records
 	WithoutRow   []int64              // number of records without a row, for each table
@@ -76,6 +77,7 @@ type Decider struct {
 	changed []table.Changes   // changes of tables since the last BATCH
 	timeout learner.Label     // label for a missing one, if labels come late
 	renames []modellog.Rename // declared renames; replaced, never modified
+	looking bool              // the decoder looks at the first records of a new model
 }
 
 // NewDecider returns a Decider that continues from the schema s. Its rows have keys if keyed is
@@ -85,7 +87,10 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &Decider{decoder: d, keyed: keyed || c.Key != "", renames: renames(d)}
+	out := &Decider{decoder: d, keyed: keyed || c.Key != "", renames: renames(d), looking: len(s.Columns) == 0}
+	if out.looking {
+		d.Look()
+	}
 	if d.Late() != nil {
 		if out.timeout, err = d.TimeoutLabel(); err != nil {
 			return nil, fmt.Errorf("input.labels.on_timeout: %w", err)
@@ -185,7 +190,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
 	b.Batch.SetClasses(b.Schema.Classes)
-	b.Missing = d.absence.shares(b.Schema)
+	b.Missing, b.Texts = d.absence.shares(b.Schema), d.texts(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
 	}
@@ -197,6 +202,21 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	}
 	b.report(d.absence.n)
 	return b
+}
+
+// texts returns the columns that are categories and look like texts, once the first records have been
+// seen.
+func (d *Decider) texts(s *decode.Schema) (names []string) {
+	if !d.looking || !d.decoder.Looked() {
+		return nil
+	}
+	d.looking = false
+	for _, f := range s.Fields() {
+		if f.Type == learner.CategoryColumn.String() && d.decoder.IsText(f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // Resume continues from the absent columns in the model log: the next BATCHes report only changes

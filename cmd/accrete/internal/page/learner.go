@@ -47,6 +47,8 @@ func (b *Board) Learner(ev event.Event) {
 		if len(ev.New) > 0 {
 			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
 		}
+	case event.Texts:
+		b.note("warning", "categories that look like texts, to be declared as such in input.columns of a model: "+list(ev.Columns))
 	case event.Renamed:
 		for _, a := range ev.Aliases {
 			if a.Declared {
