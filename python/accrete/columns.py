@@ -15,7 +15,7 @@ PERIODS = (86400.0, 7 * 86400.0, 365.2425 * 86400)
 MAX_MAGNITUDE = 1e150
 TEXT_BUCKETS = 64
 TEXT_KEYS = 64  # of each kind of n-grams
-GRAM_SMOOTHING = 2
+GRAM_SMOOTHING, RAREST_SHARE = 2, 1e-3
 
 P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 
@@ -347,7 +347,7 @@ class Encoding:
         columns = arrays["encode.columns"]
         parameters, keys = arrays["encode.parameters"].ravel(), arrays["encode.keys"].ravel()
         counts, prior = arrays["encode.counts"], arrays["encode.prior"].ravel()
-        self.weight, self.sums = prior[1], prior[2:]
+        self.classes, self.weight, self.sums = prior[0] > 0, prior[1], prior[2:]
         self.mean = self.sums / self.weight if self.weight else np.zeros(len(self.sums))
         decayed = iter(arrays.get("encode.decayed", ()))
         self.columns = []
@@ -435,13 +435,19 @@ class Encoding:
 
     def _grams(self, v, table):
         sums, known = np.zeros((len(v), len(self.mean))), np.zeros(len(v))
+        share = np.clip(self.mean, RAREST_SHARE, 1 - RAREST_SHARE)
         present = np.logical_and.accumulate(v > 0, axis=1)
         for i in range(v.shape[1]):
             found, e = self._find(keys_of(v[:, i]), table)
             n = e[:, 0]
             found &= present[:, i] & (n > 0)
             known += found
-            sums += np.where(found[:, None], (e[:, 1:] - np.outer(n, self.mean)) / (n + GRAM_SMOOTHING)[:, None], 0)
+            if self.classes:
+                odds = (np.maximum(0, e[:, 1:]) + GRAM_SMOOTHING * share) / (np.maximum(0, n[:, None] - e[:, 1:]) + GRAM_SMOOTHING * (1 - share))
+                said = np.log(odds * (1 - share) / share)
+            else:
+                said = (e[:, 1:] - np.outer(n, self.mean)) / (n + GRAM_SMOOTHING)[:, None]
+            sums += np.where(found[:, None], said, 0)
         return list(bounded(sums / np.sqrt(np.maximum(1, known))[:, None]).T)
 
     def _late(self, k, p, table):

@@ -3,6 +3,7 @@ package encode
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -13,14 +14,16 @@ const (
 	// gramSmoothing is the weight of the prior mean in the statistics of an n-gram. Chosen by trial,
 	// see docs/constants.md.
 	gramSmoothing = 2
+
+	// rarestShare bounds the shares of a class and of all others from below, so that a single row of a
+	// very rare class does not outweigh all other n-grams of a text. Not chosen by trial yet: a first
+	// guess, see docs/constants.md.
+	rarestShare = 1e-3
 )
 
 // grams turns the keys of the n-grams of a text, one in each of TextKeys columns, into one column for
-// each target: the sum of (S - n·p)/(n + a) over the n-grams that learned rows have had, divided by the
-// square root of their number. As in statistics, n is the weight of the rows with the n-gram, S the sum
-// of the target over them, and p the mean of the target over all rows; a is gramSmoothing. As in naive
-// Bayes (Maron 1961), the n-grams count as independent of each other. The parameter is the number of
-// columns.
+// each target: the sum of what each n-gram that learned rows have had says about it, see evidence,
+// divided by the square root of their number. The parameter is the number of columns.
 var grams = encoder{
 	name:  "grams",
 	moves: true,
@@ -59,13 +62,27 @@ func gramStatistics(c *column, dst, keys []float64, p *prior) {
 		}
 		known++
 		for k := range dst {
-			dst[k] += float64(sums[k]-float64(n*means[k])) / (n + gramSmoothing)
+			dst[k] += p.evidence(n, sums[k], means[k])
 		}
 	}
 	scale := 1 / math.Sqrt(float64(max(1, known)))
 	for k := range dst {
 		dst[k] = bounded(dst[k] * scale)
 	}
+}
+
+// evidence returns what an n-gram says about a target whose mean over all rows is mean, if the rows with
+// the n-gram have this weight n and sum S of the target. For a class of share p it is the logarithm of
+// the ratio of the odds of the class with and without knowing the n-gram, as in naive Bayes (Maron
+// 1961), with the odds (S + a·p)/(n - S + a·(1-p)); for a number, the estimated difference of the mean
+// (S - n·p)/(n + a). a is gramSmoothing.
+func (p *prior) evidence(n, sum, mean float64) float64 {
+	if !p.classes {
+		return float64(sum-float64(n*mean)) / (n + gramSmoothing)
+	}
+	share := max(rarestShare, min(1-rarestShare, mean))
+	is, not := max(0, sum)+float64(gramSmoothing*share), max(0, n-sum)+float64(gramSmoothing*(1-share))
+	return vec.Log(is / not * ((1 - share) / share))
 }
 
 // present returns the keys that a text has. A text with fewer n-grams has zeros after them, and a

@@ -78,7 +78,12 @@ func plainGrams(p *prior, x, row []float64, labels []target.Label, weights []flo
 			}
 		}
 		if key > 0 && n > 0 {
-			sum, known = sum+(s-n*total/all)/(n+gramSmoothing), known+1
+			mean, said := total/all, (s-n*total/all)/(n+gramSmoothing)
+			if p.classes {
+				mean = max(rarestShare, min(1-rarestShare, mean))
+				said = math.Log((s+gramSmoothing*mean)/(n-s+gramSmoothing*(1-mean))) - math.Log(mean/(1-mean))
+			}
+			sum, known = sum+said, known+1
 		}
 	}
 	return sum / math.Sqrt(max(1, known))
