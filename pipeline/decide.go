@@ -122,8 +122,8 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 	if d.Columns != nil {
 		l.config.Report(*d.Columns)
 	}
-	if d.Texts != nil {
-		l.config.Report(event.Texts{Columns: d.Texts})
+	if d.Misread != nil {
+		l.config.Report(*d.Misread)
 	}
 	var spent func(int64, modellog.Owner) *modellog.Pause
 	if l.budget.spend(d.Items) {

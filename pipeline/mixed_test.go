@@ -206,32 +206,38 @@ func TestColumnsThatVanishAreReported(t *testing.T) {
 	}
 }
 
-// Categories of a new model that look like texts are reported once, after 1,000 records, but not those
-// of a model that exists, and not declared texts.
-func TestCategoriesThatLookLikeTextsAreReported(t *testing.T) {
+// Categories of a new model that look like texts, and values that look like classes, are reported once,
+// after 1,000 records, but not those of a model that exists, and not what is configured.
+func TestWhatANewModelMisreadsIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		types  map[string]string
+		task   learner.Task
+		label  string
 		schema decode.Schema
 		want   string
 	}{
-		"new":      {nil, decode.Schema{}, "[note]"},
-		"declared": {map[string]string{"note": "text"}, decode.Schema{}, "[]"},
-		"known":    {nil, decode.Schema{Columns: []string{"kind", "note"}, Types: []string{"category", "category"}}, "[]"},
+		"new":            {nil, learner.Auto, "%d", decode.Schema{}, "[{[note] 3}]"},
+		"declared":       {map[string]string{"note": "text"}, learner.Regression, "%d", decode.Schema{}, "[]"},
+		"classification": {map[string]string{"note": "text"}, learner.Classification, "%d", decode.Schema{}, "[]"},
+		"classes":        {map[string]string{"note": "text"}, learner.Auto, `"%d"`, decode.Schema{}, "[]"},
+		"fractions":      {nil, learner.Auto, "%d.5", decode.Schema{}, "[{[note] 0}]"},
+		"known":          {nil, learner.Auto, "%d", decode.Schema{Columns: []string{"kind", "note"}, Types: []string{"category", "category"}}, "[]"},
 	} {
-		d, err := history.NewDecider(decode.Config{Label: "y", Missing: "impute", Infer: true, Grams: true, Types: test.types}, false, &test.schema)
+		d, err := history.NewDecider(decode.Config{Label: "y", Missing: "impute", Infer: true, Grams: true, Types: test.types, Task: test.task}, false, &test.schema)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, texts := &input.Partition{Topic: "in"}, []string{}
+		in, all := &input.Partition{Topic: "in"}, []event.Misread{}
 		for i := range 1200 {
-			value := fmt.Sprintf(`{"note":"the train number %d was late","kind":"one of %d kinds","y":1}`, i, i%5)
-			found := d.Decide([]input.Span{{In: in, To: 1, Records: []ingest.Record{{Value: []byte(value)}}}}).Texts
-			if texts = append(texts, found...); found != nil && i != 999 {
-				t.Errorf("%s: %v after %d records", name, found, i+1)
+			value := fmt.Sprintf(`{"note":"the train number %d was late","kind":"one of %d kinds","y":%s}`, i, i%5, fmt.Sprintf(test.label, i%3))
+			if m := d.Decide([]input.Span{{In: in, To: 1, Records: []ingest.Record{{Value: []byte(value)}}}}).Misread; m != nil {
+				if all = append(all, *m); i != 999 {
+					t.Errorf("%s: %v after %d records", name, *m, i+1)
+				}
 			}
 		}
-		if fmt.Sprint(texts) != test.want {
-			t.Errorf("%s: %v, want %s", name, texts, test.want)
+		if fmt.Sprint(all) != test.want {
+			t.Errorf("%s: %v, want %s", name, all, test.want)
 		}
 	}
 }

@@ -57,3 +57,25 @@ func TestInitWritesAConfiguration(t *testing.T) {
 		t.Errorf("learn: exit code %d: %s", code, stderr)
 	}
 }
+
+// Labels that are few whole numbers are classes, which the file says and a learner would not assume.
+func TestInitTakesFewWholeNumbersForClasses(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	inDir(t, "")
+	for name, test := range map[string]struct{ label, want string }{
+		"classes":   {"%d", "learner: task: classification # of 2 different whole numbers; remove it if they are values input: topics: [%s] label: y # classification with 2 classes so far"},
+		"fractions": {"%d.5", "input: topics: [%s] label: y # regression"},
+	} {
+		in := kafkatest.Name(name)
+		var values []string
+		for i := range 100 {
+			values = append(values, fmt.Sprintf(`{"a":%d,"y":%s}`, i%17, fmt.Sprintf(test.label, i%2)))
+		}
+		kafkatest.Fill(t, client, in, 1, values)
+		code, stdout, stderr := call(t, nil, "init", "-b", addr, "-t", in, "-l", "y", "-o", "-")
+		if want := fmt.Sprintf(test.want, in); code != exit.Done || !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
+			t.Errorf("%s: exit code %d: %s%s, want %s", name, code, stdout, stderr, want)
+		}
+	}
+}

@@ -188,10 +188,13 @@ func wrongType(name []byte, v value, t learner.ColumnType) *Error {
 // Look starts collecting statistics of the values of the next records, for Hint.
 func (d *Decoder) Look() { d.looks = hints.New() }
 
-// look adds the values of d.list to the statistics for Hint.
-func (d *Decoder) look() {
+// look adds the values of d.list and the label to the statistics for Hint and LikeClasses.
+func (d *Decoder) look(y learner.Label) {
 	if !d.looks.NextRow() {
 		return
+	}
+	if y.Task == learner.Regression && y.Targets() == 1 && d.config.Task == learner.Auto {
+		d.looks.Labels.Add(y.Value)
 	}
 	for _, f := range d.list {
 		switch f.kind {
@@ -209,6 +212,15 @@ func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ)
 
 // Looked reports whether the statistics that Look has started to collect are complete.
 func (d *Decoder) Looked() bool { return d.looks != nil && d.looks.Done() }
+
+// LikeClasses returns the number of different labels, of which Look has collected statistics, if they
+// are read as values because the first one is a number, but look like classes. Otherwise it returns 0.
+func (d *Decoder) LikeClasses() int {
+	if d.looks == nil {
+		return 0
+	}
+	return d.looks.Labels.Classes()
+}
 
 // IsText reports whether the values of a field, of which Look has collected statistics, are probably
 // sentences or descriptions.

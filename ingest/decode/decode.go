@@ -328,7 +328,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	d.putKey(d.x, key)
 	d.putPairs(d.x)
 	if d.looks != nil {
-		d.look()
+		d.look(label)
 	}
 	row = Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key, Sparse: d.hashed, Windows: d.windows.layout}
 	d.setTime(&row)

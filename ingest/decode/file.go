@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -69,12 +69,6 @@ func (j *lines) read() (l line, err error) {
 const (
 	lookAhead      = 1000
 	lookAheadBytes = 32 << 20
-	maxWholeLabels = 32
-
-	// fewWholeLabels is the number of different whole numbers up to which labels are always taken
-	// for classes. More different numbers are taken for counts or scores if they have many gaps or
-	// do not begin at 0 or 1.
-	fewWholeLabels = 10
 )
 
 // Open opens a file. An empty Config.Format detects the format. Decoding starts
@@ -192,8 +186,7 @@ func (f *File) look() error {
 			size += len(cell) + 16
 		}
 	}
-	labels, numbers, whole, least, most := 0, 0, true, math.Inf(1), math.Inf(-1)
-	different := map[string]bool{}
+	labels, numbers, values := 0, 0, hints.Labels{}
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
 		if l.err != nil || s == "" || f.d.typed() && csvline.IsMissing(s) { // a missing value; it counts as a class name only if other labels are text
@@ -202,10 +195,7 @@ func (f *File) look() error {
 		labels++
 		if v, _, ok := decimal.Parse(s); ok {
 			numbers++
-			whole, least, most = whole && v == float64(int64(v)), min(least, v), max(most, v)
-			if len(different) <= maxWholeLabels {
-				different[decimal.Canonical([]byte(s), v)] = true
-			}
+			values.Add(v)
 		}
 	}
 	if err := f.rows.learn(f.ahead, numbers < labels && f.d.task != learner.Regression); err != nil {
@@ -225,20 +215,13 @@ func (f *File) look() error {
 		return nil
 	case numbers < labels:
 		task, f.why = learner.Classification, TextLabels
-	case whole && areClasses(len(different), least, most):
-		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", len(different), labels)
+	case values.Classes() > 0:
+		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", values.Classes(), labels)
 	default:
 		task, f.why = learner.Regression, "labels are numbers"
 	}
 	f.d.settleTask(task)
 	return nil
-}
-
-// areClasses reports whether labels look like classes. They are whole numbers, with this number
-// of different values from least to most.
-func areClasses(different int, least, most float64) bool {
-	dense := (least == 0 || least == 1) && 3*(most-least+1) <= float64(4*different)
-	return different <= fewWholeLabels || dense && different <= maxWholeLabels
 }
 
 // settleTask sets the task as if it had been configured.
@@ -354,6 +337,9 @@ func (f *File) Header() []string {
 
 // Look is Decoder.Look for the rows of f.
 func (f *File) Look() { f.d.Look() }
+
+// LikeClasses is Decoder.LikeClasses for the rows of f.
+func (f *File) LikeClasses() int { return f.d.LikeClasses() }
 
 // Hint is Decoder.Hint for the rows of f.
 func (f *File) Hint(name, typ string) string { return f.d.Hint(name, typ) }

@@ -191,9 +191,11 @@ type (
 		Adopted    []string // fields that became columns
 	}
 
-	// Texts reports that columns of a new model are categories, but were probably sentences or
-	// descriptions in the first 1,000 records.
-	Texts struct{ Columns []string }
+	// Misread reports what the first 1,000 records of a new model look like, but are not read as.
+	Misread struct {
+		Texts   []string // categories that are probably sentences or descriptions
+		Classes int      // number of different labels that are read as values and are probably classes; 0: none
+	}
 
 	// Succeeded reports that the model that has learned adopted columns predicts from now on,
 	// because its loss was less than that of the model without them.

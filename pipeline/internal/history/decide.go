@@ -30,7 +30,7 @@ type Decided struct {
 	Counts       modellog.Counts
 	Columns      *event.Columns       // changes of the columns; nil if there are none
 	Missing      []event.MissingShare // see event.Learned
-	Texts        []string             // see event.Texts
+	Misread      *event.Misread       // nil: nothing
 	Schemas      []modellog.Schema    // schemas that the BATCH is the first to need
 	Tables       []table.Changes      // changes that apply before the records
 	WithoutRow   []int64              // number of records without a row, for each table
@@ -190,7 +190,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
 	b.Batch.SetClasses(b.Schema.Classes)
-	b.Missing, b.Texts = d.absence.shares(b.Schema), d.texts(b.Schema)
+	b.Missing, b.Misread = d.absence.shares(b.Schema), d.misread(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
 	}
@@ -204,19 +204,23 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	return b
 }
 
-// texts returns the columns that are categories and look like texts, once the first records have been
-// seen.
-func (d *Decider) texts(s *decode.Schema) (names []string) {
+// misread returns what the first records look like, but are not read as, once they have been seen. It
+// returns nil if there is nothing.
+func (d *Decider) misread(s *decode.Schema) *event.Misread {
 	if !d.looking || !d.decoder.Looked() {
 		return nil
 	}
 	d.looking = false
+	m := event.Misread{Classes: d.decoder.LikeClasses()}
 	for _, f := range s.Fields() {
 		if f.Type == learner.CategoryColumn.String() && d.decoder.IsText(f.Name) {
-			names = append(names, f.Name)
+			m.Texts = append(m.Texts, f.Name)
 		}
 	}
-	return names
+	if m.Texts == nil && m.Classes == 0 {
+		return nil
+	}
+	return &m
 }
 
 // Resume continues from the absent columns in the model log: the next BATCHes report only changes

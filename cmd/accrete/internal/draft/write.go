@@ -34,7 +34,7 @@ func (c *Command) write(e *env.Env, cfg *config.Config, s *lint.Sampled) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "%s: %s, %d columns, label %s (%s labelled of %s sampled", c.Output, what(s), len(s.Columns), cfg.Input.Label, display.Thousands(int64(s.Report.Labelled)), display.Thousands(int64(s.Report.Records)))
+	fmt.Fprintf(e.Stdout, "%s: %s, %s, label %s (%s labelled of %s sampled", c.Output, what(s), display.Count(int64(len(s.Columns)), "column"), cfg.Input.Label, display.Thousands(int64(s.Report.Labelled)), display.Thousands(int64(s.Report.Records)))
 	if s.Report.Rejected > 0 {
 		fmt.Fprintf(e.Stdout, ", %s would go to quarantine", display.Thousands(int64(s.Report.Rejected)))
 	}
@@ -43,10 +43,21 @@ func (c *Command) write(e *env.Env, cfg *config.Config, s *lint.Sampled) error {
 }
 
 func what(s *lint.Sampled) string {
+	if n := s.Report.LikeClasses; n > 0 {
+		return fmt.Sprintf("classification with %d classes so far", n)
+	}
 	if s.Report.Task == "classification" {
 		return fmt.Sprintf("classification with %d classes so far", s.Report.Classes)
 	}
 	return s.Report.Task
+}
+
+// task returns the option of the task if the labels look like classes, but would be read as values.
+func task(s *lint.Sampled) string {
+	if s.Report.LikeClasses == 0 {
+		return ""
+	}
+	return fmt.Sprintf("learner:\n  task: classification   # of %d different whole numbers; remove it if they are values\n\n", s.Report.LikeClasses)
 }
 
 // file returns the text of the configuration.
@@ -64,7 +75,7 @@ func file(cfg *config.Config, s *lint.Sampled) string {
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", key, v.Text)
 	}
-	fmt.Fprintf(&b, "\ninput:\n  topics: [%s]\n  label: %s   # %s\n", scalar(cfg.Input.Topics[0]), scalar(cfg.Input.Label.String()), what(s))
+	fmt.Fprintf(&b, "\n%sinput:\n  topics: [%s]\n  label: %s   # %s\n", task(s), scalar(cfg.Input.Topics[0]), scalar(cfg.Input.Label.String()), what(s))
 	if len(s.Columns) == 0 {
 		return b.String()
 	}

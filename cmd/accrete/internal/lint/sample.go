@@ -32,6 +32,9 @@ type SampleReport struct {
 	Rejected int    `json:"rejected"`         // would go to quarantine
 	Task     string `json:"task"`
 	Classes  int    `json:"classes,omitempty"`
+
+	// LikeClasses is the number of different labels if they are read as values, but look like classes.
+	LikeClasses int `json:"like_classes,omitempty"`
 }
 
 // labels returns the part of the text about labels without features.
@@ -133,7 +136,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 		}
 	}
 	s := d.Schema()
-	report.Task, report.Classes = s.Task, len(s.Classes)
+	report.Task, report.Classes, report.LikeClasses = s.Task, len(s.Classes), d.LikeClasses()
 	return &Sampled{report, o.columns(&t, s, fit, model), why}, nil
 }
 
@@ -239,6 +242,9 @@ func (o *cluster) printSample(r SampleReport, columns []inputs.Report, why map[s
 	if !o.asJSON {
 		var b strings.Builder
 		fmt.Fprintf(&b, "\nsampled  %s of the %s: %s labelled, %s%s would go to quarantine", display.Thousands(int64(r.Records)), r.Of, display.Thousands(int64(r.Labelled)), r.labels(), display.Thousands(int64(r.Rejected)))
+		if r.LikeClasses > 0 {
+			fmt.Fprintf(&b, "\nlabels   %d different whole numbers, read as values: if they are classes, set learner.task to classification", r.LikeClasses)
+		}
 		if len(columns) > 0 {
 			fmt.Fprintf(&b, "\n\n%s", strings.TrimSuffix(inputs.Text(columns), "\n"))
 		}

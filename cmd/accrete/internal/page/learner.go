@@ -47,8 +47,13 @@ func (b *Board) Learner(ev event.Event) {
 		if len(ev.New) > 0 {
 			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
 		}
-	case event.Texts:
-		b.note("warning", "categories that look like texts, to be declared as such in input.columns of a model: "+list(ev.Columns))
+	case event.Misread:
+		if len(ev.Texts) > 0 {
+			b.note("warning", "categories that look like texts, to be declared as such in input.columns of a model: "+list(ev.Texts))
+		}
+		if ev.Classes > 0 {
+			b.note("warning", fmt.Sprintf("%d different labels, learned as values: if they are classes, begin a model with learner.task: classification", ev.Classes))
+		}
 	case event.Renamed:
 		for _, a := range ev.Aliases {
 			if a.Declared {

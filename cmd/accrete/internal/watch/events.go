@@ -85,6 +85,15 @@ func (w *Watch) quarantining(ev event.Quarantining) {
 const mostNames = 20
 
 // columns logs changes of the columns, and new fields that are not columns.
+func (w *Watch) misread(ev event.Misread) {
+	if len(ev.Texts) > 0 {
+		w.log.Warn().Strs("columns", ev.Texts[:min(len(ev.Texts), mostNames)]).Msg("categories look like texts: in a model whose input.columns declare them as text, their words count and not only the whole value")
+	}
+	if ev.Classes > 0 {
+		w.log.Warn().Int("labels", ev.Classes).Msg("the labels are few whole numbers, which are learned as values: if they are classes, begin the model with learner.task: classification; if not, with learner.task: regression")
+	}
+}
+
 func (w *Watch) columns(ev event.Columns) {
 	w.metrics.MissingColumns.Set(float64(ev.Missing))
 	w.metrics.DroppedFields.Add(float64(ev.Dropped))

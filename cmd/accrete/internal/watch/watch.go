@@ -115,8 +115,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.quarantining(ev)
 	case event.Columns:
 		w.columns(ev)
-	case event.Texts:
-		w.log.Warn().Strs("columns", ev.Columns[:min(len(ev.Columns), mostNames)]).Msg("categories look like texts: in a model whose input.columns declare them as text, their words count and not only the whole value")
+	case event.Misread:
+		w.misread(ev)
 	case event.TableRejected:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
 	case event.Renamed:
