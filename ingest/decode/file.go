@@ -158,7 +158,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	if format.alone { // as for a topic, no rows are read ahead
-		f.why = "decided by the first label"
+		if f.why = "decided by the first label"; f.d.task != learner.Auto {
+			f.why = asConfigured
+		}
 		return nil
 	}
 	if err := f.look(); err != nil {
@@ -166,6 +168,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	}
 	return nil
 }
+
+// asConfigured is the reason that Task returns if the configuration or the schema has the task.
+const asConfigured = "as configured"
 
 // TextLabels is the reason that Task returns if a topic of the same records would
 // be a classification as well.
@@ -202,7 +207,7 @@ func (f *File) look() error {
 		return err
 	}
 	if f.d.task != learner.Auto {
-		f.why = "as configured"
+		f.why = asConfigured
 		if n := len(f.d.config.Labels); n > 0 {
 			f.why = fmt.Sprintf("%d labels", n)
 		}
