@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
@@ -163,15 +164,25 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 		return 0, false
 	}
 	switch t := d.config.Types[name[:i]]; {
-	case t == learner.TextColumn.String() && slices.Contains(d.config.parts(name[:i], t), name):
-		if slices.Contains(gramKinds[:], name[i+1:i+2]) {
-			return learner.GramColumn, true
-		}
-		return learner.TextColumn, true
+	case t == learner.TextColumn.String():
+		return d.config.textPart(name[i+1:])
 	case t == learner.SinceColumn.String() && name[i:] == keySuffix:
 		return learner.RecordKeyColumn, true
 	}
 	return 0, false
+}
+
+// textPart returns the type of the column of a text that has this name after the colon.
+func (c *Config) textPart(name string) (t learner.ColumnType, ok bool) {
+	t, most := learner.TextColumn, schema.TextBuckets
+	if c.Grams && name != "" && slices.Contains(gramKinds[:], name[:1]) {
+		t, most, name = learner.GramColumn, learner.TextKeys, name[1:]
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 || n >= most || name != fmt.Sprintf("%02d", n) {
+		return 0, false
+	}
+	return t, true
 }
 
 // isPart reports whether columns of a type are parts, instead of fields of a record.
