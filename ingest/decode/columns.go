@@ -67,6 +67,11 @@ func (d *Decoder) useTypes(s *Schema) error {
 			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", excerpt.Quote(name), t, d.typeOf(i))
 		}
 	}
+	for _, name := range textsOf(s) {
+		if t := d.config.Types[name]; t != learner.TextColumn.String() && !schema.IsExcluded(t) {
+			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", excerpt.Quote(name), t, learner.TextColumn)
+		}
+	}
 	return nil
 }
 

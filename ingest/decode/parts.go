@@ -65,16 +65,20 @@ func (c *Config) expand(columns []string) []string {
 // withTexts declares the texts of a schema, which may have been inferred, and their columns as they are
 // there.
 func (c *Config) withTexts(s *Schema) {
-	var texts []string
-	for i, name := range s.Columns {
-		if field, is := strings.CutSuffix(name, ":00"); is && s.TypeOf(i) == learner.TextColumn.String() {
-			texts = append(texts, field)
-		}
-	}
-	if texts != nil {
+	if texts := textsOf(s); texts != nil {
 		c.declareTexts(texts)
 		c.Grams = slices.Contains(s.Types, learner.GramColumn.String())
 	}
+}
+
+// textsOf returns the names of the texts of a schema.
+func textsOf(s *Schema) (names []string) {
+	for i, column := range s.Columns {
+		if name, first := strings.CutSuffix(column, ":00"); first && s.TypeOf(i) == learner.TextColumn.String() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // declareTexts adds the type text to those of c for fields that have none.

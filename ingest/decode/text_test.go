@@ -268,3 +268,26 @@ func TestTextsOfAFileAreInferred(t *testing.T) {
 		}
 	}
 }
+
+// A field that a model has learned as a text cannot be declared as something else, by which no record
+// would be valid.
+func TestATextStaysOne(t *testing.T) {
+	d := mustNew(t, Config{Label: "y", Infer: true, Grams: true, Types: map[string]string{"note": "text"}}, Schema{})
+	if _, err := d.Decode([]byte(`{"note":"late","y":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	for typ, want := range map[string]string{
+		"text":     "",
+		"":         "",
+		"category": `input.columns: "note" is declared as category, and the model has learned it as text`,
+		"numeric":  `input.columns: "note" is declared as numeric, and the model has learned it as text`,
+	} {
+		c := Config{Label: "y", Infer: true, Grams: true, Types: map[string]string{"note": typ}}
+		if typ == "" {
+			c.Types = nil
+		}
+		if _, err := New(c, *d.Schema()); err == nil != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%q: %v, want %s", typ, err, want)
+		}
+	}
+}
