@@ -143,7 +143,7 @@ func (c *csvRows) infer(look []line) error {
 			texts = append(texts, name)
 		}
 	}
-	d.inferTexts(texts)
+	d.inferTexts(texts, c.header)
 	return nil
 }
 

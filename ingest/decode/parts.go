@@ -95,9 +95,15 @@ func (c *Config) declareTexts(names []string) {
 	c.Types = types
 }
 
-// inferTexts makes texts of fields without a declared type, unless the columns are known already.
-func (d *Decoder) inferTexts(names []string) {
-	if names == nil || d.continues {
+// inferTexts makes texts of fields of a file, unless the columns are known already. A field keeps its type
+// if a pair, a window or the event time needs it as a whole, or if the name of another field would be among
+// those of its columns. All fields keep their types if there would be more columns than the limit.
+func (d *Decoder) inferTexts(names, fields []string) {
+	names = slices.DeleteFunc(names, func(name string) bool {
+		longer := func(other string) bool { return strings.HasPrefix(other, name+":") }
+		return d.config.isPaired(name) || d.config.isWindowField(name, false) || slices.ContainsFunc(fields, longer)
+	})
+	if len(names) == 0 || d.continues || len(d.config.expand(fields))+len(names)*d.config.textColumns() > d.config.MaxColumns {
 		return
 	}
 	d.config.declareTexts(names)

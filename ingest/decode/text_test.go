@@ -269,6 +269,46 @@ func TestTextsOfAFileAreInferred(t *testing.T) {
 	}
 }
 
+// A column of sentences is not split into the columns of a text where that would change or break what is
+// configured: pairs and windows need its values, and a name or a number of columns may be taken.
+func TestTextsAreInferredOnlyWhereTheyFit(t *testing.T) {
+	csv := func(names string) string {
+		var b strings.Builder
+		b.WriteString(names + ",y\n")
+		for i := range 200 {
+			fmt.Fprintf(&b, "the train number %d was late,2024-01-%02d,%d,%d\n", i, 1+i%28, i%5, i%2)
+		}
+		return b.String()
+	}
+	for _, test := range []struct {
+		header string
+		c      Config
+		want   string
+	}{
+		{"note,at,n", Config{}, "text"},
+		{"note,at,n", Config{Types: map[string]string{"note*n": "pair"}}, "category"},
+		{"note,at,n", Config{Types: map[string]string{"at*n": "pair"}}, "text"},
+		{"note,at,n", Config{Windows: []Window{{Key: "note", Of: "n", Time: "at", Over: []string{"1h"}}}}, "category"},
+		{"note,at,n", Config{Windows: []Window{{Key: "n", Distinct: "note", Time: "at", Over: []string{"1h"}}}}, "category"},
+		{"note,at,n", Config{Windows: []Window{{Key: "n", Time: "at", Over: []string{"1h"}}}}, "text"},
+		{"note,at,note:id", Config{}, "category"},
+		{"note,at,notes:id", Config{}, "text"},
+		{"note,at,n", Config{MaxColumns: 200}, "category"},
+		{"note,at,n", Config{MaxColumns: 300}, "text"},
+	} {
+		test.c.Infer, test.c.Grams, test.c.Missing = true, true, "impute"
+		file, err := Read(strings.NewReader(csv(test.header)), "f.csv", test.c, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.Next()
+		fields := file.Schema().Fields()
+		if i := slices.IndexFunc(fields, func(f schema.Field) bool { return f.Name == "note" }); err != nil || i < 0 || fields[i].Type != test.want {
+			t.Errorf("%s, %+v: fields %v, %v, want note as %s", test.header, test.c, fields, err, test.want)
+		}
+	}
+}
+
 // A field that a model has learned as a text cannot be declared as something else, by which no record
 // would be valid.
 func TestATextStaysOne(t *testing.T) {
