@@ -89,6 +89,72 @@ func plainGrams(p *prior, x, row []float64, labels []target.Label, weights []flo
 	return sum / math.Sqrt(max(1, known))
 }
 
+// The statistics by hand: three rows with n-gram 7, of which one also has 9, and a row without any. The
+// prior weight is part of what a model has learned.
+func TestStatisticsOfGramsByHand(t *testing.T) {
+	keys := [][]float64{{7, 0}, {7, 9}, {7, 0}, {0, 0}}
+	for _, test := range []struct {
+		task     target.Task
+		of7, of9 float64
+	}{
+		// p is 1/2, with 7 the odds are (2 + 2·1/2)/(1 + 2·1/2), and with 9 (1 + 2·1/2)/(2·1/2)
+		{target.Classification, math.Log(1.5), math.Log(2)},
+		// p is 3, with 7 the difference is (8 - 3·3)/(3 + 2), and with 9 (6 - 3)/(1 + 2)
+		{target.Regression, -1.0 / 5, 3.0 / 3},
+	} {
+		var x []float64
+		var labels []target.Label
+		for i, row := range keys {
+			x = append(x, row...)
+			labels = append(labels, target.Label{Task: test.task, Class: []int{0, 1, 1, 0}[i], Value: []float64{0, 6, 2, 4}[i]})
+		}
+		e := NewPlan([]Type{Gram, Gram}, x, labels, test.task)
+		e.Rows(x, labels, []float64{1, 1, 1, 1})
+		for _, row := range []struct{ first, second, want float64 }{
+			{7, 0, test.of7},
+			{9, 0, test.of9},
+			{7, 9, (test.of7 + test.of9) / math.Sqrt2},
+			{7, 8, test.of7}, // no row has 8
+			{8, 0, 0},
+			{0, 7, 0}, // a text without n-grams
+			{math.NaN(), math.NaN(), 0},
+		} {
+			got := make([]float64, 1)
+			if e.Apply(got, []float64{row.first, row.second}); math.Abs(got[0]-row.want) > 1e-12 {
+				t.Errorf("%v: %v and %v are %v, want %v", test.task, row.first, row.second, got[0], row.want)
+			}
+		}
+	}
+}
+
+// With OutOfFold, the statistics of a row are of the rows in the other folds.
+func TestGramsOutOfFold(t *testing.T) {
+	const folds = 4
+	for _, task := range []target.Task{target.Classification, target.Regression} {
+		x, types, labels, weights := texts(120, task)
+		e := NewPlan(types, x, labels, task)
+		d, targets := len(types), len(e.prior.sums)
+		got := e.Rows(x, labels, weights)
+		e.OutOfFold(got, x, labels, weights, folds)
+		for i := range labels {
+			var others []float64
+			var of []target.Label
+			var by []float64
+			for l := range labels {
+				if l%folds != i%folds {
+					others, of, by = append(others, x[l*d:(l+1)*d]...), append(of, labels[l]), append(by, weights[l])
+				}
+			}
+			for k := range 2 * targets {
+				want := plainGrams(&e.prior, others, x[i*d:(i+1)*d], of, by, d, 3+k/targets*TextKeys, k%targets)
+				if v := got[i*e.Width()+k]; math.Abs(v-want) > 1e-9*max(1, math.Abs(want)) {
+					t.Fatalf("%v: row %d, value %d is %v, want %v", task, i, k, v, want)
+				}
+			}
+		}
+	}
+}
+
 // What a text becomes tells the label, after a few hundred rows, for texts that are all different.
 func TestGramsTellTheLabel(t *testing.T) {
 	x, types, labels, weights := texts(2000, target.Regression)
@@ -163,13 +229,15 @@ func TestTextIsSeenThroughItsKeys(t *testing.T) {
 func TestGramsNeedTheirKeys(t *testing.T) {
 	x, types, labels, _ := texts(50, target.Classification)
 	for name, damage := range map[string]func(e *Encoding){
-		"as it is":       func(*Encoding) {},
-		"another column": func(e *Encoding) { e.columns[5] = column{kind: asIs} },
+		"as it is":                  func(*Encoding) {},
+		"another column":            func(e *Encoding) { e.columns[5] = column{kind: asIs} },
+		"another column at the end": func(e *Encoding) { e.columns[3+TextKeys-1] = column{kind: asIs} },
 		"beyond the row": func(e *Encoding) {
 			e.columns[len(e.columns)-1] = column{kind: asGrams, parameters: []float64{2}, table: newTable(3)}
 		},
 		"too many":          func(e *Encoding) { e.columns[3].parameters[0] = TextKeys + 1 },
 		"none":              func(e *Encoding) { e.columns[3].parameters[0] = 0 },
+		"a half":            func(e *Encoding) { e.columns[3].parameters[0] = 1.5 },
 		"without parameter": func(e *Encoding) { e.columns[3].parameters = nil },
 	} {
 		e := NewPlan(types, x, labels, target.Classification)
