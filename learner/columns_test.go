@@ -282,3 +282,17 @@ func TestTreesSplitCategoriesWithTheSameStatistics(t *testing.T) {
 		t.Errorf("the nMSE of the last rows is %.3f, in the ninth version %.3f", with, without)
 	}
 }
+
+// Keys of n-grams differ from 0, which stands for no n-gram, and are no values that a monitor of the
+// inputs could compare.
+func TestGramsAreNoNumbers(t *testing.T) {
+	if v := Gram(0); v != 1 {
+		t.Errorf("the key of the hash 0 is %v, want 1", v)
+	}
+	if v := Gram(5 << 12); v != Category(5<<12) {
+		t.Errorf("the key of another hash is %v, want %v", v, Category(5<<12))
+	}
+	if got, want := Clocks([]ColumnType{NumericColumn, TextColumn, GramColumn, TimeColumn}), []bool{false, false, true, true}; !slices.Equal(got, want) {
+		t.Errorf("ignored by a monitor: %v, want %v", got, want)
+	}
+}

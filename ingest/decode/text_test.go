@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -97,6 +98,22 @@ func TestTextHasTheKeysOfItsNgrams(t *testing.T) {
 	if row, err = d.Decode([]byte(`{"a":1,"note":"way","zone":"b","y":"ok"}`)); err != nil || row.X[1+n-learner.TextKeys] != kinds[2][1] {
 		t.Errorf("the key of a word is %v in another text, want %v; %v", row.X[1+n-learner.TextKeys], kinds[2][1], err)
 	}
+	for words := 70; words > 0; words-- { // each text with fewer n-grams than the one before it
+		text := ""
+		for i := range words {
+			text += fmt.Sprintf("%02d ", i)
+		}
+		row, err = d.Decode(fmt.Appendf(nil, `{"a":1,"note":%q,"zone":"b","y":"ok"}`, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, want := range []int{words - 1, 2 * words, words} {
+			keys := row.X[1+schema.TextBuckets+kind*learner.TextKeys:][:learner.TextKeys]
+			if got := learner.TextKeys - len(slices.DeleteFunc(slices.Clone(keys), func(v float64) bool { return v > 0 })); got != min(learner.TextKeys, want) {
+				t.Errorf("%d words: %d keys of kind %d, want %d", words, got, kind, min(learner.TextKeys, want))
+			}
+		}
+	}
 	for _, record := range []string{`{"a":1,"zone":"b","y":"ok"}`, `{"a":1,"note":null,"zone":"b","y":"ok"}`} {
 		if row, err = d.Decode([]byte(record)); err != nil || !math.IsNaN(row.X[1]) || !math.IsNaN(row.X[n]) || row.X[0] != 1 {
 			t.Errorf("%s: %v", record, err)
@@ -123,13 +140,29 @@ func TestTextIsNotInterrupted(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"note:64", "note:p00", "note:+5", "note:"} { // beside the columns of a text without keys
+		c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"note": "text"}}
+		d := mustNew(t, c, Schema{})
+		if row, err := d.Decode([]byte(`{"note":"late","` + name + `":1,"y":"ok"}`)); err != nil || len(row.X) != schema.TextBuckets+1 {
+			t.Errorf("%s: %d values, %v", name, len(row.X), err)
+		}
+	}
+	d := mustNew(t, Config{Label: "y", Infer: true, Types: map[string]string{"note": "text"}}, Schema{})
+	if _, err := d.Decode([]byte(`{"note":"late","y":"ok"}`)); err != nil {
+		t.Fatal(err)
+	}
+	cut := *d.Schema()
+	cut.Columns, cut.Types = cut.Columns[:schema.TextBuckets-1], cut.Types[:schema.TextBuckets-1]
+	if _, err := New(Config{Label: "y", Infer: true}, cut); err == nil {
+		t.Error("a schema without the last column of a text")
+	}
 }
 
 // The longest words of a text have keys, and of those of the same length the first ones.
 func TestLongestWordsHaveKeys(t *testing.T) {
-	text := []byte("aa bb cccc a ddd aa eee ffff ddd cccc")
+	text := []byte("aa bb cccc a ddd aa eee ffff ddd cccc gggg")
 	var k, of ngram.Keys
-	for most, want := range map[int]string{1: "cccc", 2: "cccc ffff", 3: "cccc ddd ffff", 4: "cccc ddd eee ffff", 5: "aa cccc ddd eee ffff", 9: "aa bb cccc a ddd eee ffff"} {
+	for most, want := range map[int]string{1: "cccc", 2: "cccc ffff", 3: "cccc ffff gggg", 4: "cccc ddd ffff gggg", 5: "cccc ddd eee ffff gggg", 9: "aa bb cccc a ddd eee ffff gggg"} {
 		k.Set(text, most)
 		of.Set([]byte(want), 99)
 		if !slices.Equal(k.Words, of.Words) {
@@ -156,6 +189,20 @@ func TestNgramsAreAFormat(t *testing.T) {
 	}
 	if ngram.Hash(x, []byte(" ,;\n")); slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
 		t.Errorf("a text without words: %v", x)
+	}
+}
+
+// So are the keys: those of pairs; of _ba, ban, ana, nan, na_, three of _zÀ_, and _z_; and of words.
+func TestKeysOfNgramsAreAFormat(t *testing.T) {
+	var k ngram.Keys
+	k.Set([]byte("BANANA, zÀ Z"), 99)
+	want := ngram.Keys{
+		Pairs:  []uint64{0xc7b9b188de346409, 0x1d9e4d06a7305ce1},
+		Threes: []uint64{0x3dff4b22ee02ee1d, 0xfa003a97ae673265, 0xcd00cd64bcd51813, 0x4ebda9b881cfab31, 0xa67902ee9246fefd, 0x12d7a4b79bd4be97, 0xcdfcdb870f4ac40, 0xa57c6a67103e37b1, 0x646f9057b16f0404},
+		Words:  []uint64{0xe296528cac7f6d98, 0x14f84ccc02562526, 0x99744c0539ed64ca},
+	}
+	if !slices.Equal(k.Pairs, want.Pairs) || !slices.Equal(k.Threes, want.Threes) || !slices.Equal(k.Words, want.Words) {
+		t.Errorf("pairs %#x, threes %#x, words %#x", k.Pairs, k.Threes, k.Words)
 	}
 }
 
@@ -243,9 +290,13 @@ func TestTextsOfAFileAreInferred(t *testing.T) {
 			}
 			test.c.Types["declared"] = "category"
 		}
+		types := maps.Clone(test.c.Types)
 		file, err := Read(strings.NewReader(csv.String()), "f.csv", test.c, Schema{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !maps.Equal(test.c.Types, types) {
+			t.Errorf("the caller's types have become %v", test.c.Types)
 		}
 		first, err := file.Next()
 		if err != nil {
@@ -270,15 +321,25 @@ func TestTextsOfAFileAreInferred(t *testing.T) {
 }
 
 // A column of sentences is not split into the columns of a text where that would change or break what is
-// configured: pairs and windows need its values, and a name or a number of columns may be taken.
+// configured: pairs and windows need its values, and a name or a number of columns may be taken. Missing
+// values do not count.
 func TestTextsAreInferredOnlyWhereTheyFit(t *testing.T) {
 	csv := func(names string) string {
 		var b strings.Builder
 		b.WriteString(names + ",y\n")
 		for i := range 200 {
-			fmt.Fprintf(&b, "the train number %d was late,2024-01-%02d,%d,%d\n", i, 1+i%28, i%5, i%2)
+			fmt.Fprintf(&b, "train %d was late,2024-01-%02d,%d,%d\n", i, 1+i%28, i%5, i%2)
+			fmt.Fprintf(&b, "NA,2024-01-%02d,%d,%d\n", 1+i%28, i%5, i%2)
 		}
 		return b.String()
+	}
+	known := Schema{Columns: []string{"at", "n", "note"}, Types: []string{"time", "numeric", "category"}, Task: "regression"}
+	file, err := Read(strings.NewReader(csv("note,at,n")), "test.csv", Config{Infer: true, Grams: true, Missing: "impute", Columns: known.Columns}, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Next(); err != nil || len(file.Schema().Columns) != 3 {
+		t.Errorf("a model with a category: %v, %v", file.Schema().Columns, err)
 	}
 	for _, test := range []struct {
 		header string

@@ -55,3 +55,40 @@ func TestCodesAreHintedAt(t *testing.T) {
 		}
 	}
 }
+
+// Texts have more than three words on average, differ, are at least 100, and are no dates.
+func TestTexts(t *testing.T) {
+	for _, test := range []struct {
+		of    string
+		rows  int
+		value func(i int) string
+		want  bool
+	}{
+		{"sentences", 100, func(i int) string { return fmt.Sprintf("train %d was late", i) }, true},
+		{"too few sentences", 99, func(i int) string { return fmt.Sprintf("train %d was late", i) }, false},
+		{"three words", 200, func(i int) string { return fmt.Sprintf("train %d late", i) }, false},
+		{"one in four of more words", 200, func(i int) string {
+			return fmt.Sprint("train ", i, []string{" late", " late", " late", " was late"}[i%4])
+		}, true},
+		{"half of them different", 200, func(i int) string { return fmt.Sprintf("train %d was late", i%100) }, false},
+		{"more than half different", 200, func(i int) string { return fmt.Sprintf("train %d was late", i%101) }, true},
+		{"dates", 200, func(i int) string { return fmt.Sprintf("01.02.%d at %d h", 1900+i, i%24) }, false},
+		{"dates and a tenth of other texts", 200, func(i int) string {
+			return fmt.Sprintf("%s %d at noon", []string{"01.02.2024", "on"}[min(1, i%10/9)], i)
+		}, false},
+		{"dates and a fifth of other texts", 200, func(i int) string {
+			return fmt.Sprintf("%s %d at noon", []string{"01.02.2024", "on"}[min(1, i%5/4)], i)
+		}, true},
+	} {
+		c := New()
+		for i := range test.rows {
+			c.Text([]byte("note"), []byte(test.value(i)))
+		}
+		if got := c.IsText("note"); got != test.want {
+			t.Errorf("%s: %v", test.of, got)
+		}
+	}
+	if c := (*Counter)(nil); c.IsText("note") || New().IsText("note") {
+		t.Error("no values are texts")
+	}
+}
