@@ -251,16 +251,24 @@ func (f *file) option(o *option, n ast.Node) {
 func (f *file) items(o *option, n *ast.SequenceNode) (list []string, ok bool) {
 	for _, item := range n.Values {
 		text, ok := scalar(item)
-		if m, is := item.(*ast.MappingNode); is {
+		if m, isMapping := item.(*ast.MappingNode); ok || isMapping {
 			var err error
 			switch o.path {
 			case "input.windows":
 				var w decode.Window
-				err = mapping(m, w.Set)
+				if isMapping {
+					err = mapping(m, w.Set)
+				} else {
+					w, err = decode.ParseWindow(text)
+				}
 				text, ok = w.String(), true
 			case "input.tables":
 				var t decode.Table
-				err = mapping(m, t.Set)
+				if isMapping {
+					err = mapping(m, t.Set)
+				} else {
+					t, err = decode.ParseTable(text)
+				}
 				text, ok = t.String(), true
 			}
 			if err != nil {

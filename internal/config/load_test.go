@@ -214,6 +214,21 @@ func TestAKeyOfTheKernelStandsInItOrBesideIt(t *testing.T) {
 	}
 }
 
+// Windows and tables of a file may be written as on the command line. An invalid one is a problem.
+func TestWindowsAndTablesAsText(t *testing.T) {
+	for text, want := range map[string]string{
+		`windows: ["key=card of=amount over=1h,7d"]`:               "",
+		`windows: ["key=card foo=b"]`:                              `config.yaml:7:13: input.windows: unknown option "foo"`,
+		`tables: ["topic=customers key=id fields=tier,country"]`:   "",
+		`tables: ["topic=customers key=id columns=tier"]`:          `config.yaml:7:12: input.tables: unknown option "columns"`,
+		`tables: [["topic=customers key=id fields=tier,country"]]`: `input.tables: want a list of plain values`,
+	} {
+		if _, err := load(t, least+"  "+text+"\n", nil, nil); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 	for _, o := range known.options {
 		text := o.tag.Get("example")
