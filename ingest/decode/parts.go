@@ -95,14 +95,20 @@ func (c *Config) declareTexts(names []string) {
 	c.Types = types
 }
 
+// mostInferred bounds the texts of a file without a declaration: each takes the memory of 256 numbers in
+// each row that is kept.
+const mostInferred = 16
+
 // inferTexts makes texts of fields of a file, unless the columns are known already. A field keeps its type
 // if a pair, a window or the event time needs it as a whole, or if the name of another field would be among
-// those of its columns. All fields keep their types if there would be more columns than the limit.
+// those of its columns, and so do fields beyond mostInferred. All fields keep their types if there would be
+// more columns than the limit.
 func (d *Decoder) inferTexts(names, fields []string) {
 	names = slices.DeleteFunc(names, func(name string) bool {
 		longer := func(other string) bool { return strings.HasPrefix(other, name+":") }
 		return d.config.isPaired(name) || d.config.isWindowField(name, false) || slices.ContainsFunc(fields, longer)
 	})
+	names = names[:min(len(names), mostInferred)]
 	if len(names) == 0 || d.continues || len(d.config.expand(fields))+len(names)*d.config.textColumns() > d.config.MaxColumns {
 		return
 	}

@@ -392,3 +392,30 @@ func TestATextStaysOne(t *testing.T) {
 		}
 	}
 }
+
+// Of many columns of sentences, only the first are inferred to be texts.
+func TestFewTextsAreInferred(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("y")
+	for j := range mostInferred + 4 {
+		fmt.Fprintf(&csv, ",note%02d", j)
+	}
+	for i := range 120 {
+		fmt.Fprintf(&csv, "\n%d", i%2)
+		for range mostInferred + 4 {
+			fmt.Fprintf(&csv, ",the train number %d was late", i)
+		}
+	}
+	file, err := Read(strings.NewReader(csv.String()), "f.csv", Config{Infer: true, Grams: true, Missing: "impute"}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Next(); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range file.Schema().Fields() {
+		if is := f.Type == "text"; is != (i < mostInferred) {
+			t.Errorf("%s is inferred as %s", f.Name, f.Type)
+		}
+	}
+}
