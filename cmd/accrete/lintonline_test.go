@@ -50,9 +50,10 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		"ok       input topic "+in+": 1 partition, 300 offsets",
 		"ok       topic "+model+".log does not exist yet and will be created",
 		"sampled  300 of the oldest records, which a new model learns first: 291 labelled, 9 would go to quarantine",
+		"labels   5 different whole numbers, read as values: if they are classes, set learner.task to classification",
 		"c       category  0        40        target statistic and log frequency"))
 	lint(exit.Done, []string{
-		`{"sample":{"of":"oldest records, which a new model learns first","records":100,"labelled":97,"rejected":3,"task":"regression"}}`,
+		`{"sample":{"of":"oldest records, which a new model learns first","records":100,"labelled":97,"rejected":3,"task":"regression","like_classes":5}}`,
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")

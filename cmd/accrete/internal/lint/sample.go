@@ -33,7 +33,8 @@ type SampleReport struct {
 	Task     string `json:"task"`
 	Classes  int    `json:"classes,omitempty"`
 
-	// LikeClasses is the number of different labels if they are read as values, but look like classes.
+	// LikeClasses is the number of different labels if a new model reads them as values, but they look
+	// like classes.
 	LikeClasses int `json:"like_classes,omitempty"`
 }
 
@@ -136,7 +137,10 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 		}
 	}
 	s := d.Schema()
-	report.Task, report.Classes, report.LikeClasses = s.Task, len(s.Classes), d.LikeClasses()
+	report.Task, report.Classes = s.Task, len(s.Classes)
+	if model == nil {
+		report.LikeClasses = d.LikeClasses()
+	}
 	return &Sampled{report, o.columns(&t, s, fit, model), why}, nil
 }
 
