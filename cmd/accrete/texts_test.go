@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // Texts that are all different are learned by their words, from one command and without a declaration;
@@ -76,5 +78,48 @@ func TestTextsAreLearned(t *testing.T) {
 	}
 	if predictions[0] != predictions[1] || !strings.Contains(predictions[0], "good") || !strings.Contains(predictions[0], "bad") {
 		t.Errorf("predictions of a CSV file: %s\nof the same records: %s", predictions[0], predictions[1])
+	}
+}
+
+// Sentences that are read as categories, and classes that are read as values, are warned of by a learner
+// and by fit, unless the configuration says that they are meant.
+func TestWhatIsMisreadIsWarnedOf(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in := kafkatest.Name("notes")
+	var records []string
+	for i := range 1100 {
+		records = append(records, fmt.Sprintf(`{"note":"the train number %d was late","y":%d}`, i, i%2))
+	}
+	kafkatest.Fill(t, client, in, 1, records)
+	dir := t.TempDir()
+	file, config := filepath.Join(dir, "notes.jsonl"), filepath.Join(dir, "accrete.yaml")
+	for path, text := range map[string]string{
+		file:   strings.Join(records, "\n"),
+		config: fmt.Sprintf("model: %s-m\nkafka: {bootstrap.servers: %s}\ninput: {topics: [%s], label: y}\nhttp: {listen: 'off'}\nlearner: {algorithm: ridge, max_features: 32}\n", in, addr, in),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const texts, classes = "categories look like texts", "the labels are a few whole numbers"
+	for _, test := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"learn", "-c", config, "--to-end"}, []string{texts, classes}},
+		{[]string{"learn", "-c", config, "--to-end", "--set", "model=" + in + "-meant", "--set", "learner.task=regression", "--set", "input.columns=note:text"}, nil},
+		{[]string{"fit", file, "--label", "y"}, []string{classes}},
+		{[]string{"fit", file, "--label", "y", "--task", "regression"}, nil},
+	} {
+		code, _, stderr := call(t, nil, test.args...)
+		if code != exit.Done {
+			t.Fatalf("%v: exit code %d: %s", test.args, code, stderr)
+		}
+		for _, warning := range []string{texts, classes} {
+			if strings.Contains(stderr, warning) != slices.Contains(test.want, warning) {
+				t.Errorf("%v: want %q: %s", test.args, test.want, stderr)
+			}
+		}
 	}
 }

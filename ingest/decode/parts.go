@@ -122,8 +122,8 @@ func (d *Decoder) inferTexts(names, fields []string) {
 	}
 }
 
-// checkTexts returns an error if the columns of a text are not beside each other, because the name of
-// another field is between theirs.
+// checkTexts returns an error if the columns of a text do not follow one another because the name of
+// another field sorts between theirs.
 func (c *Config) checkTexts(columns []string) *Error {
 	for name, typ := range c.Types {
 		if typ != learner.TextColumn.String() {
@@ -133,7 +133,7 @@ func (c *Config) checkTexts(columns []string) *Error {
 		first := slices.Index(columns, p[0])
 		for i, part := range p {
 			if first >= 0 && (first+i == len(columns) || columns[first+i] != part) {
-				return bad("columns", "the name of a field is among those of the columns of the text %s, %s to %s: rename it", excerpt.Quote(name), p[0], p[len(p)-1])
+				return bad("columns", "the name of a field is between those of the columns of the text %s, %s to %s: rename the field", excerpt.Quote(name), p[0], p[len(p)-1])
 			}
 		}
 	}

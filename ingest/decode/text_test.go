@@ -128,14 +128,14 @@ func TestTextHasTheKeysOfItsNgrams(t *testing.T) {
 	}
 }
 
-// A field whose name is among those of the columns of a text is an error, not a part of the text.
+// A field whose name sorts between the columns of a text is an error, and does not overwrite the text.
 func TestTextIsNotInterrupted(t *testing.T) {
 	for _, grams := range []bool{false, true} {
 		for _, name := range []string{"note:05x", "note:a"} {
 			c := Config{Label: "y", Infer: true, Missing: "impute", Grams: grams, Types: map[string]string{"note": "text"}}
 			d := mustNew(t, c, Schema{})
 			_, err := d.Decode([]byte(`{"note":"late","` + name + `":1,"y":"ok"}`))
-			if among := grams || name == "note:05x"; (err != nil) != among || among && !strings.Contains(err.Error(), `among those of the columns of the text "note"`) {
+			if between := grams || name == "note:05x"; (err != nil) != between || between && !strings.Contains(err.Error(), `between those of the columns of the text "note"`) {
 				t.Errorf("%s, grams %v: %v", name, grams, err)
 			}
 		}

@@ -93,3 +93,20 @@ func TestCostsAreAnObject(t *testing.T) {
 		}
 	}
 }
+
+// A list as it is written in a file is not the name of a column or of a topic on the command line.
+func TestListsOfTheCommandLineAreNotYAML(t *testing.T) {
+	for set, want := range map[string]string{
+		"input.columns={note: text}": "each with a type or without, such as amount,note:text",
+		`input.columns=["note"]`:     "such as amount,note:text",
+		"input.topics=[a, b]":        "such as a,b",
+		"input.renames={a: b}":       "column=field",
+		"input.columns=note:text":    "",
+		"input.columns=a{b},c":       "",
+	} {
+		_, err := load(t, least, nil, []string{set})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+}

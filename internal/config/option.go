@@ -152,6 +152,9 @@ func (o *option) set(c *Config, text string) error {
 		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
 			return o.setList(c, []string{text}) // a single name is taken literally
 		}
+		if isFlow(text) {
+			return fmt.Errorf("%s is YAML: want %s here", quote(text), o.listForm(c))
+		}
 		list, err := split(text)
 		if err != nil {
 			return err
@@ -167,6 +170,23 @@ func (o *option) set(c *Config, text string) error {
 	}
 	o.field(c).Set(reflect.ValueOf(v))
 	return nil
+}
+
+// isFlow reports whether text is a list or a mapping as a file may have it.
+func isFlow(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") || strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]")
+}
+
+// listForm describes the text of a list.
+func (o *option) listForm(c *Config) string {
+	switch o.field(c).Interface().(type) {
+	case Columns:
+		return "names with commas between them, each with a type or without, such as amount,note:text"
+	case Renames:
+		return "column=field, with commas between several"
+	}
+	return "values with commas between them, such as a,b"
 }
 
 func (o *option) setList(c *Config, list []string) error {

@@ -22,8 +22,8 @@ const (
 )
 
 // grams turns the keys of the n-grams of a text, one in each of TextKeys columns, into one column for
-// each target: the sum of what each n-gram that learned rows have had says about it, see evidence,
-// divided by the square root of their number. The parameter is the number of columns.
+// each target: the sum of the evidence of those n-grams that occurred in learned rows, divided by the
+// square root of their number. The parameter is the number of columns.
 var grams = encoder{
 	name:  "grams",
 	moves: true,
@@ -35,8 +35,8 @@ var grams = encoder{
 	becomes: func(*column) string { return "target statistic of n-grams" },
 }
 
-// unseen is a column that becomes none: one of the keys after the first, which grams reads, or the
-// share of n-grams of a text whose n-grams have keys.
+// unseen is a raw column that the model does not see: a key after the first of its group, which grams
+// reads together with the first, or a hashed share of a text that has keys.
 var unseen = encoder{
 	name:    "unseen",
 	width:   func(*column, *prior) int { return 0 },
@@ -71,11 +71,10 @@ func gramStatistics(c *column, dst, keys []float64, p *prior) {
 	}
 }
 
-// evidence returns what an n-gram says about a target whose mean over all rows is mean, if the rows with
-// the n-gram have this weight n and sum S of the target. For a class of share p it is the logarithm of
-// the ratio of the odds of the class with and without knowing the n-gram, as in naive Bayes (Maron
-// 1961), with the odds (S + a·p)/(n - S + a·(1-p)); for a number, the estimated difference of the mean
-// (S - n·p)/(n + a). a is gramSmoothing.
+// evidence returns the contribution of an n-gram to the statistic of a target. n is the weight of the rows
+// with the n-gram, S the sum of the target over them, p its mean over all rows, and a is gramSmoothing. A
+// class contributes the logarithm of its odds ratio, (S + a·p)/(n - S + a·(1-p)) to p/(1-p), as in naive
+// Bayes (Maron 1961); a number contributes (S - n·p)/(n + a), the smoothed difference of its means.
 func (p *prior) evidence(n, sum, mean float64) float64 {
 	if !p.classes {
 		return float64(sum-float64(n*mean)) / (n + gramSmoothing)

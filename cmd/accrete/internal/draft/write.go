@@ -43,11 +43,8 @@ func (c *Command) write(e *env.Env, cfg *config.Config, s *lint.Sampled) error {
 }
 
 func what(s *lint.Sampled) string {
-	if n := s.Report.LikeClasses; n > 0 {
+	if n := max(s.Report.Classes, s.Report.LikeClasses); n > 0 {
 		return fmt.Sprintf("classification with %d classes so far", n)
-	}
-	if s.Report.Task == "classification" {
-		return fmt.Sprintf("classification with %d classes so far", s.Report.Classes)
 	}
 	return s.Report.Task
 }

@@ -147,7 +147,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	warnOfCosts(e, options, schema.Classes)
 	if n := file.LikeClasses(); n > 0 {
-		e.Log.Warn().Int("labels", n).Msg("the labels are few whole numbers, which were learned as values: if they are classes, learn them with --task classification; if not, with --task regression")
+		e.Log.Warn().Int("labels", n).Msg("the labels are a few whole numbers, and were learned as values: if they are classes, use --task classification, and otherwise --task regression to confirm")
 	}
 	if f.Shuffle == nil && f.Lags == 0 && r.sorted(p) {
 		e.Log.Warn().Msg("successive labels hardly differ: if the rows are sorted by the label, the progressive error says nothing about other rows, and --shuffle 1 learns a better model")

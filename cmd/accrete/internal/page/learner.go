@@ -49,10 +49,10 @@ func (b *Board) Learner(ev event.Event) {
 		}
 	case event.Misread:
 		if len(ev.Texts) > 0 {
-			b.note("warning", "categories that look like texts, to be declared as such in input.columns of a model: "+list(ev.Texts))
+			b.note("warning", "categories that look like texts (to learn from their words, declare them in input.columns of a new model): "+list(ev.Texts))
 		}
 		if ev.Classes > 0 {
-			b.note("warning", fmt.Sprintf("%d different labels, learned as values: if they are classes, begin a model with learner.task: classification", ev.Classes))
+			b.note("warning", fmt.Sprintf("%d different labels, learned as values: if they are classes, begin a new model with learner.task: classification", ev.Classes))
 		}
 	case event.Renamed:
 		for _, a := range ev.Aliases {

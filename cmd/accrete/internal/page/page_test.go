@@ -235,6 +235,7 @@ func TestHostileNamesStayText(t *testing.T) {
 	f.event(event.Lag{Topic: evil, End: 1})
 	f.event(event.Shifted{Columns: []string{evil}})
 	f.event(event.Columns{Gone: []string{evil}, New: []string{evil}, Missing: 1})
+	f.event(event.Misread{Texts: []string{evil}, Classes: 2})
 	f.event(event.Quarantining{Bad: []event.Bad{{Topic: evil, Err: errors.New(evil), Sample: []byte(evil + "\xff\x00")}}})
 	f.event(event.Damaged{ID: evil, Err: errors.New(evil)})
 	html, header := f.get(t, "/")
@@ -248,6 +249,11 @@ func TestHostileNamesStayText(t *testing.T) {
 	for _, bad := range []string{"<script>alert", "<img src=x", "onerror=alert(1)>", "\x00", "\xff"} {
 		if strings.Contains(html, bad) {
 			t.Errorf("the page contains %q", bad)
+		}
+	}
+	for _, note := range []string{"categories that look like texts", "2 different labels, learned as values"} {
+		if !strings.Contains(html, note) {
+			t.Errorf("the page has no note %q", note)
 		}
 	}
 	if strings.Count(html, "&lt;script&gt;alert(1)") < 10 {

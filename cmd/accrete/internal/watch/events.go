@@ -87,10 +87,10 @@ const mostNames = 20
 // columns logs changes of the columns, and new fields that are not columns.
 func (w *Watch) misread(ev event.Misread) {
 	if len(ev.Texts) > 0 {
-		w.log.Warn().Strs("columns", ev.Texts[:min(len(ev.Texts), mostNames)]).Msg("categories look like texts: in a model whose input.columns declare them as text, their words count and not only the whole value")
+		w.log.Warn().Strs("columns", ev.Texts[:min(len(ev.Texts), mostNames)]).Msg("these categories look like texts: to learn from their words, begin a new model that declares them as text in input.columns")
 	}
 	if ev.Classes > 0 {
-		w.log.Warn().Int("labels", ev.Classes).Msg("the labels are few whole numbers, which are learned as values: if they are classes, begin the model with learner.task: classification; if not, with learner.task: regression")
+		w.log.Warn().Int("labels", ev.Classes).Msg("the labels are a few whole numbers, and are learned as values: if they are classes, begin a new model with learner.task: classification")
 	}
 }
 
