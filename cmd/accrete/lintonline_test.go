@@ -72,6 +72,9 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
 		t.Fatal(stderr)
 	}
+	if _, stdout, _ := call(t, nil, "lint", "-c", "config.yaml", "--online"); strings.Contains(stdout, "read as values") {
+		t.Errorf("a model that exists is told what its labels look like:\n%s", stdout)
+	}
 	lint(exit.Done, append(rejected,
 		"ok       model log "+model+".log: retention unlimited",
 		"sampled  300 of the newest records, as the model reads them at step",

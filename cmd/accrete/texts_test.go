@@ -47,14 +47,18 @@ func TestTextsAreLearned(t *testing.T) {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		var report struct {
-			Columns []struct{ Name, Type string }
+			Inputs  int
+			Columns []struct{ Name, Type, Becomes string }
 			Test    struct{ Error float64 }
 		}
 		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			t.Fatal(err)
 		}
-		if len(report.Columns) != 2 || report.Columns[1].Type != name {
-			t.Errorf("columns %v, want note as %s", report.Columns, name)
+		if report.Inputs != 2 || len(report.Columns) != 2 || report.Columns[1].Type != name {
+			t.Errorf("%d inputs, columns %v, want note as %s", report.Inputs, report.Columns, name)
+		}
+		if becomes := report.Columns[1].Becomes; name == "text" && becomes != "target statistic of n-grams in 3 columns" {
+			t.Errorf("a text becomes %s", becomes)
 		}
 		if e := report.Test.Error; (e < 0.2) != (name == "text") {
 			t.Errorf("as %s, the test error is %v", name, e)

@@ -205,6 +205,11 @@ func TestTaskOfAFile(t *testing.T) {
 			t.Errorf("%.40q…: %v because %s, want %v because %s", c.text, task, why, c.want, c.why)
 		}
 	}
+	for task, want := range map[learner.Task]string{learner.Auto: "decided by the first label", learner.Regression: asConfigured} {
+		if got, why := open(t, Config{Label: "y", Task: task}, "a.jsonl", `{"a":1,"y":1}`).Task(); got != task || why != want {
+			t.Errorf("JSON lines: %v because %s, want %v because %s", got, why, task, want)
+		}
+	}
 }
 
 // A file that goes on after the rows that were looked at gives every row once.
