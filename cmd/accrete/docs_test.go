@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 func TestTheCommittedReferencesAreTheGeneratedOnes(t *testing.T) {
@@ -21,6 +24,23 @@ func TestTheCommittedReferencesAreTheGeneratedOnes(t *testing.T) {
 		}
 		if string(got) != want {
 			t.Errorf("docs/%s is out of date: go run ./cmd/accrete docs %s > docs/%s", name, page, name)
+		}
+	}
+}
+
+func TestTheVersionOfTheWarmUpIsTheDocumentedOne(t *testing.T) {
+	for name, sentences := range map[string][]string{
+		"docs/algorithms.md": {"New models have version %d.", "\n| %d | "},
+		"CHANGELOG.md":       {"Their warm-up has the version %d "},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sentences {
+			if want := fmt.Sprintf(s, learner.NewestWarmup); !strings.Contains(string(text), want) {
+				t.Errorf("%s: no %q", name, want)
+			}
 		}
 	}
 }
