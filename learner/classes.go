@@ -3,11 +3,11 @@ package learner
 import (
 	"errors"
 	"fmt"
+
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/weighing"
-
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 )
 
 // count counts a label, and reports whether its class is new to a model with a fit.

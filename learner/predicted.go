@@ -2,13 +2,13 @@ package learner
 
 import (
 	"fmt"
-	"github.com/accrete-ml/accrete/learner/internal/warmup"
-	"github.com/accrete-ml/accrete/learner/internal/weighing"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/internal/weighing"
 )
 
 // PredictedBatch holds rows that have been predicted and not been learned yet. It is
