@@ -19,8 +19,8 @@ type File struct {
 	direct bool // a device, a pipe or the like, which is written itself
 }
 
-// Create begins the file with this name, which only its owner can read. What is written appears
-// there with Commit. A symbolic link stays one: the file that it leads to is replaced. A device or
+// Create begins the file with this name, which only its owner can read, unless it replaces one with
+// other permissions. What is written appears there with Commit. A symbolic link stays one: the file that it leads to is replaced. A device or
 // a pipe is written directly; opening a named pipe waits for its reader.
 func Create(name string) (*File, error) {
 	target, direct, err := resolve(name)
@@ -51,13 +51,25 @@ func (f *File) Commit() error {
 		return named("close", f.name, f.file.Close())
 	}
 	defer os.Remove(f.file.Name()) // fails once renamed
-	if err := errors.Join(named("sync", f.name, f.file.Sync()), named("close", f.name, f.file.Close())); err != nil {
+	if err := errors.Join(f.permit(), named("sync", f.name, f.file.Sync()), named("close", f.name, f.file.Close())); err != nil {
 		return err
 	}
 	if err := os.Rename(f.file.Name(), f.target); err != nil {
 		return named("write", f.name, err)
 	}
 	return syncDir(filepath.Dir(f.target))
+}
+
+// permit gives the file the permissions of the one that it replaces, if there is one.
+func (f *File) permit() error {
+	info, err := os.Stat(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = f.file.Chmod(info.Mode().Perm())
+	}
+	return named("write", f.name, err)
 }
 
 // Discard ends the file without a trace, except for what a device or a pipe has got. It does

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -97,5 +98,25 @@ func TestDiscardLeavesWhatWasThere(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(name)); len(left) != 1 {
 		t.Errorf("%d files, want 1", len(left))
+	}
+}
+
+// A new file is its owner's. One that replaces another has its permissions, so that those who may
+// read a model can read the next one.
+func TestPermissionsAreKept(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such permissions")
+	}
+	name := filepath.Join(t.TempDir(), "model")
+	for _, want := range []fs.FileMode{0o600, 0o644, 0o440} {
+		if want != 0o600 {
+			if err := os.Chmod(name, want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, name, "model")
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("permissions %v, %v; want %v", info.Mode(), err, want)
+		}
 	}
 }
