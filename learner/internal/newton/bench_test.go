@@ -44,7 +44,7 @@ func withRows(h target.Head, dim, size, rows int, members []member) *newton {
 		Head:    h,
 		Dim:     dim, Prior: make([]float64, h.Scores()),
 		Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
-	}, plan{windowRows, rowVisitsPerExample, members, 0, 0, nil, false})
+	}, plan{length: windowRows, visits: rowVisitsPerExample, members: members})
 	rng := rand.New(rand.NewPCG(1, 2))
 	for from := 0; from < rows; from += minibatch {
 		var p engine.Minibatch

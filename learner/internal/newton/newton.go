@@ -196,9 +196,9 @@ func newEngine(p engine.Problem) *newton {
 	by := planOf(effort)
 	switch {
 	case p.Options.ForestTrial:
-		by = plan{windowRows, int64(effort), trialEnsemble, 5, 0, trackerForgetting, false}
+		by = plan{length: windowRows, visits: int64(effort), members: trialEnsemble, averaged: 5, tracking: trackerForgetting}
 	case p.Options.Forest > 0:
-		by = plan{windowRows, int64(effort), forestEnsemble, 5, 0, trackerForgetting, false}
+		by = plan{length: windowRows, visits: int64(effort), members: forestEnsemble, averaged: 5, tracking: trackerForgetting}
 	}
 	if p.Options.Warming {
 		switch {

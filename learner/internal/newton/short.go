@@ -50,13 +50,13 @@ type Machine interface {
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
 // through its blocks more often.
 func NewShort(p engine.Problem) Machine {
-	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0, 0, nil, true})
+	return newPlanned(p, plan{length: shortRows, visits: shortVisits, members: shortEnsemble, alone: true})
 }
 
 // NewResetting returns an engine whose owner starts it again when a stream has changed. It
 // has more rows than one of NewShort, and costs less.
 func NewResetting(p engine.Problem) Machine {
-	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0, 0, nil, true})
+	return newPlanned(p, plan{length: resettingRows, visits: resettingVisits, members: resettingEnsemble, alone: true})
 }
 
 // Thin implements Machine.
