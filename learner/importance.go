@@ -158,7 +158,7 @@ func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []flo
 	}
 	score, more := make([]float64, n*k), make([]float64, n*k) // more is of the machines of a mixture
 	for j, at := range spans {
-		if at.from == at.to {
+		if !differ(x, other, d, at) {
 			continue
 		}
 		exchange(x, other, d, at.from, at.to)
@@ -176,6 +176,16 @@ func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []flo
 			dst[j] += float64(e * e)
 		}
 	}
+}
+
+// differ reports whether x and other, which have d columns, differ in those of the span.
+func differ(x, other []float32, d int, at span) bool {
+	for i := 0; i < len(x); i += d {
+		if !slices.Equal(x[i+at.from:i+at.to], other[i+at.from:i+at.to]) {
+			return true
+		}
+	}
+	return false
 }
 
 // exchange exchanges the columns [from, to) of x and other, which have d.

@@ -77,17 +77,10 @@ func (e *Encoding) code(x []float64, labels []target.Label) {
 // the values beside it. Where a label depends on the number smoothly, or not at all, the latter is
 // better.
 func (p *prior) codes(x []float64, stride int, labels []target.Label) float64 {
-	runs, compared := repeated(x, stride)
+	rows, runs, compared := repeated(x, stride)
 	if 2*compared < len(labels) {
 		return math.Inf(1)
 	}
-	rows := make([]int, 0, len(labels))
-	for i := range labels {
-		if v := x[i*stride]; v == v {
-			rows = append(rows, i)
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(x[a*stride], x[b*stride]) })
 	same, beside := 0.0, 0.0
 	y, sums := make([]float64, len(rows)), make([]float64, len(rows)+1)
 	for k := range p.sums {
@@ -126,37 +119,74 @@ func (p *prior) codes(x []float64, stride int, labels []target.Label) float64 {
 // with it, and a value of many rows is hardly a code.
 func telling(n, rows int) bool { return n > 1 && 8*n <= rows }
 
-// repeated returns where the rows of each value begin, and end, if the values that are not missing
-// are sorted, and the number of rows that tell something. There are none if the values are not whole
-// numbers that repeat, and more than maxOneHot.
-func repeated(x []float64, stride int) (runs []int, rows int) {
-	values := make([]float64, 0, len(x)/stride+1)
+// repeated returns the rows whose value is not missing, sorted by their values, where those of each
+// value begin, and end, and the number of rows that tell something. There are none if the values are
+// not whole numbers that repeat, and more than maxOneHot.
+func repeated(x []float64, stride int) (rows, runs []int, compared int) {
+	all := make([]valued, 0, len(x)/stride+1)
 	for i := 0; i < len(x); i += stride {
 		v := x[i]
 		if v != v {
 			continue
 		}
 		if v != math.Trunc(v) || math.IsInf(v, 0) {
-			return nil, 0
+			return nil, nil, 0
 		}
-		values = append(values, v)
+		all = append(all, valued{v, i / stride})
 	}
-	slices.Sort(values)
-	for i, v := range values {
-		if i == 0 || v != values[i-1] {
+	all = sorted(all)
+	for i, of := range all {
+		if i == 0 || of.value != all[i-1].value {
 			runs = append(runs, i)
 		}
 	}
-	if len(runs) <= maxOneHot || 2*len(runs) > len(values) {
-		return nil, 0
+	if len(runs) <= maxOneHot || 2*len(runs) > len(all) {
+		return nil, nil, 0
 	}
-	runs = append(runs, len(values))
+	runs = append(runs, len(all))
 	for i, from := range runs[:len(runs)-1] {
-		if n := runs[i+1] - from; telling(n, len(values)) {
-			rows += n
+		if n := runs[i+1] - from; telling(n, len(all)) {
+			compared += n
 		}
 	}
-	return runs, rows
+	for _, of := range all {
+		rows = append(rows, of.row)
+	}
+	return rows, runs, compared
+}
+
+// valued is a row and its value in a column.
+type valued struct {
+	value float64
+	row   int
+}
+
+// sorted returns all, whose values are whole numbers and whose rows increase, sorted by the values,
+// and those of one value by their rows. Numbers that are close together are counted: a table can have
+// hundreds of such columns.
+func sorted(all []valued) []valued {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, of := range all {
+		low, high = min(low, of.value), max(high, of.value)
+	}
+	if d := high - low; !(d >= 0 && d < float64(len(all))) { // or there are no rows
+		slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(a.value, b.value) })
+		return all
+	}
+	next := make([]int, int(high-low)+2) // where the next row of each value belongs
+	for _, of := range all {
+		next[int(of.value-low)+1]++
+	}
+	for i := range next[1:] {
+		next[i+1] += next[i]
+	}
+	out := make([]valued, len(all))
+	for _, of := range all {
+		at := &next[int(of.value-low)]
+		out[*at] = of
+		*at++
+	}
+	return out
 }
 
 // key returns the key of a value in the table of c.

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -196,6 +197,24 @@ func TestWindowOfCodes(t *testing.T) {
 	for i, v := range want {
 		if math.Abs(got[i]-v) > 1e-9 {
 			t.Fatalf("value %d is %v, want %v", i, got[i], v)
+		}
+	}
+}
+
+// Whether numbers are counted or compared, rows are in the order of a stable sort.
+func TestCodesAreSortedStably(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2, 300} {
+		for _, span := range []int{1, 20, 299, 300, 301, 1 << 40} {
+			all := make([]valued, n)
+			for i := range all {
+				all[i] = valued{float64(rng.IntN(span) - span/3), i}
+			}
+			want := slices.Clone(all)
+			slices.SortStableFunc(want, func(a, b valued) int { return cmp.Compare(a.value, b.value) })
+			if got := sorted(slices.Clone(all)); !slices.Equal(got, want) {
+				t.Errorf("%d numbers of %d: %v, want %v", n, span, got, want)
+			}
 		}
 	}
 }

@@ -77,8 +77,8 @@ func score(c *column, dst []float64, v float64, _ *prior) {
 	n := len(c.parameters) / 2
 	knots, scores := c.parameters[:n], c.parameters[n:]
 	v = bounded(v)
-	i, _ := slices.BinarySearch(knots, v)
-	switch i = max(1, min(i, n-1)); {
+	i := max(1, min(below(knots, v), n-1))
+	switch {
 	case v < knots[0]:
 		dst[0] = scores[0] - beyond(knots[0]-v, knots[1]-knots[0], scores[1]-scores[0])
 	case v > knots[n-1]:
@@ -87,6 +87,23 @@ func score(c *column, dst []float64, v float64, _ *prior) {
 		share := (v - knots[i-1]) / (knots[i] - knots[i-1])
 		dst[0] = scores[i-1] + float64(share*(scores[i]-scores[i-1]))
 	}
+}
+
+// below returns how many of the first knots are less than v. Half of the columns of many a table are
+// mostly their least value, which is looked for first.
+func below(knots []float64, v float64) int {
+	if v <= knots[0] {
+		return 0
+	}
+	from, to := 1, len(knots) // between these is the answer
+	for from < to {
+		if at := (from + to) / 2; knots[at] < v {
+			from = at + 1
+		} else {
+			to = at
+		}
+	}
+	return from
 }
 
 // beyond returns how much the score changes at a distance beyond the outer one of two quantiles.

@@ -1,19 +1,23 @@
 package inputs
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // values is a set of numbers other than NaN. A table of many columns has millions of them to look
 // up, which takes a map several times as long (BenchmarkTally).
 type values struct {
-	slots []uint64 // bits of the numbers other than 0, at their hash or the next free slot; a power of two
-	n     int      // number of slots in use
-	zero  bool
+	small [4]uint64 // bit i says whether the whole number i is in the set, as most of a picture are
+	slots []uint64  // bits of the other numbers, at their hash or the next free slot; a power of two
+	n     int       // number of slots in use
 }
 
 // add adds v.
 func (s *values) add(v float64) {
-	if v == 0 {
-		s.zero = true
+	if v >= 0 && v < 256 && v == math.Trunc(v) {
+		i := uint8(v)
+		s.small[i/64] |= 1 << (i % 64)
 		return
 	}
 	if 2*s.n >= len(s.slots) {
@@ -50,8 +54,9 @@ func (s *values) grow() {
 
 // len returns the number of different numbers.
 func (s *values) len() int {
-	if s.zero {
-		return s.n + 1
+	n := s.n
+	for _, b := range s.small {
+		n += bits.OnesCount64(b)
 	}
-	return s.n
+	return n
 }
