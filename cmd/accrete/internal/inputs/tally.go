@@ -200,7 +200,31 @@ func (c *Report) distinct() string {
 	return text
 }
 
-// Text returns a line for each column.
+// mostImportant returns the columns that have a line in Text, in the order of all.
+func mostImportant(all []Report) []Report {
+	if len(all) <= mostLines {
+		return all
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	if all[0].Importance != nil {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(*all[b].Importance, *all[a].Importance) })
+	}
+	order = order[:mostLines]
+	slices.Sort(order)
+	some := make([]Report, 0, mostLines)
+	for _, i := range order {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// mostLines is the number of columns up to which Text has a line for each.
+const mostLines = 60
+
+// Text returns a line for each column, or for the mostLines of the greatest importance.
 func Text(all []Report) string {
 	if len(all) == 0 {
 		return ""
@@ -212,10 +236,18 @@ func Text(all []Report) string {
 		header, importance = "importance\t", func(c Report) string { return fmt.Sprintf("%.3f\t", *c.Importance) }
 	}
 	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\t"+header+"becomes")
-	for _, c := range all {
+	lines := mostImportant(all)
+	for _, c := range lines {
 		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), c.distinct(), importance(c), c.Becomes)
 	}
 	w.Flush()
+	if n := len(all) - len(lines); n > 0 {
+		less := "of less importance, "
+		if all[0].Importance == nil {
+			less = ""
+		}
+		fmt.Fprintf(&b, "and %s columns %swhich --json lists\n", display.Thousands(int64(n)), less)
+	}
 	hinted := false
 	for _, c := range all {
 		if c.Hint != "" {

@@ -74,3 +74,37 @@ func TestTextsAreCountedAsAWhole(t *testing.T) {
 		t.Errorf("%d values of parts of a text are counted", counted)
 	}
 }
+
+// Of many columns, those that matter have a line, in the order of the file, and the rest are counted.
+func TestMostImportantColumnsHaveALine(t *testing.T) {
+	const columns = mostLines + 700
+	all := make([]Report, columns)
+	for j := range all {
+		all[j] = Report{Name: fmt.Sprintf("c%03d", j), Type: "numeric", Becomes: "number"}
+	}
+	all[columns-1].Hint = "looks like a time"
+	for _, test := range []struct {
+		first, last, rest string
+		importance        func(j int) float64
+	}{
+		{"c000", "c059", "and 700 columns which --json lists", nil},
+		{"c700", "c759", "and 700 columns of less importance, which --json lists", func(j int) float64 { return float64(j) / columns }},
+	} {
+		for j := range all {
+			if test.importance != nil {
+				v := test.importance(j)
+				all[j].Importance = &v
+			}
+		}
+		lines := strings.Split(Text(all), "\n")
+		if got := lines[1+mostLines]; !strings.HasPrefix(lines[1], test.first+" ") || !strings.HasPrefix(lines[mostLines], test.last+" ") || got != test.rest {
+			t.Errorf("from %q to %q, then %q", lines[1], lines[mostLines], got)
+		}
+		if !strings.HasPrefix(lines[2+mostLines], all[columns-1].Name+" looks like a time") {
+			t.Errorf("no hint in %q", lines[2+mostLines:])
+		}
+	}
+	if lines := strings.Count(Text(all[:mostLines]), "\n"); lines != 1+mostLines {
+		t.Errorf("%d lines of %d columns", lines, mostLines)
+	}
+}
