@@ -49,6 +49,7 @@ type Linear struct {
 	solved  bool      // whether there was one
 	adagrad bool
 	squares []float64 // of AdaGrad's gradients, scores × n
+	equal   *Linear   // member whose coefficients are those of l above maxInputs inputs; nil if there is none
 
 	z, f, g, gram, moment, factor []float64 // scratch
 	most, residuals               []float64 // likewise, see limit
@@ -67,6 +68,15 @@ func linearKind(forget float64, last bool) Kind {
 		k.Name, k.Help = "linear+label", k.Help+", with the last label of the key among its inputs"
 	}
 	return k
+}
+
+// Share has l take its coefficients from of above maxInputs inputs, if they are the same: AdaGrad
+// forgets nothing, so that members that differ in what they forget are equal. of must learn the same
+// chunks, each of them before l.
+func (l *Linear) Share(of *Linear) {
+	if l.last == of.last {
+		l.equal = of
+	}
 }
 
 // Start begins again. The member predicts once it has learned some rows.
@@ -180,7 +190,11 @@ func (l *Linear) Learn(c *Chunk) {
 		return // before the first fit
 	}
 	if l.adagrad {
-		l.descend(c)
+		if l.equal == nil {
+			l.descend(c)
+		} else {
+			l.w, l.squares, l.solved = l.equal.w, l.equal.squares, l.equal.solved
+		}
 		return
 	}
 	n, k, rows := l.N, l.head.Scores(), len(c.Labels)

@@ -3,8 +3,11 @@ package member
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -61,4 +64,68 @@ func TestLinearFollowsLevelsAndNotOutliers(t *testing.T) {
 			t.Errorf("forgetting %v: %v from the new level of 100, want about %v", forget, got, want)
 		}
 	}
+}
+
+// TestSharedCoefficientsAreThoseOfAMemberAlone: above maxInputs inputs a member that shares those of
+// another has the state of one that learns for itself, also after a restart from its state and with
+// another class. With fewer inputs, or another row, each learns for itself.
+func TestSharedCoefficientsAreThoseOfAMemberAlone(t *testing.T) {
+	for _, inputs := range []int{4, maxInputs + 3} {
+		for _, last := range []bool{false, true} {
+			h := target.NewHead(nil, target.Classification, 2, 1)
+			first, shares, alone := linearKind(1, false).New(h).(*Linear), linearKind(0.998, last).New(h).(*Linear), linearKind(0.998, last).New(h).(*Linear)
+			all := []*Linear{first, shares, alone}
+			shares.Share(first)
+			factors := slices.Repeat([]float64{1}, inputs)
+			for _, l := range all {
+				l.Start(h, factors)
+			}
+			rng := rand.New(rand.NewPCG(3, 4))
+			for part := range 4 {
+				c := Chunk{}
+				for i := range 32 {
+					y := target.Label{Task: target.Classification, Class: i % h.Classes}
+					c.Labels, c.Weights, c.Last = append(c.Labels, y), append(c.Weights, 1), append(c.Last, y)
+					for range inputs {
+						c.X = append(c.X, float32(rng.NormFloat64()))
+					}
+				}
+				for _, l := range all {
+					l.Learn(&c)
+				}
+				switch part {
+				case 1:
+					h = target.NewHead(nil, target.Classification, 3, 1)
+					for _, l := range all {
+						l.Widen(h, 64)
+					}
+				case 2:
+					shares = linearKind(0.998, last).New(h).(*Linear)
+					first = linearKind(1, false).New(h).(*Linear)
+					shares.Share(first)
+					for i, l := range []*Linear{first, shares} {
+						l.Start(h, factors)
+						s := &state.Reader{In: saved(all[i])}
+						l.Load(s, "l")
+						if err := s.End(); err != nil {
+							t.Fatal(err)
+						}
+						all[i] = l
+					}
+				}
+				if got, want := saved(all[1]), saved(all[2]); !reflect.DeepEqual(got, want) {
+					t.Errorf("%d inputs, last label %t, part %d: the state is not that of a member alone", inputs, last, part)
+				}
+			}
+			if same := &shares.w[0] == &first.w[0]; same != (inputs > maxInputs && !last) {
+				t.Errorf("%d inputs, last label %t: shared is %t", inputs, last, same)
+			}
+		}
+	}
+}
+
+func saved(l *Linear) []state.Array {
+	var a state.Arrays
+	l.Save(&a, "l")
+	return a
 }

@@ -115,6 +115,7 @@ func New(h target.Head, combines bool, beside ...member.Kind) *Mixture {
 			m.static = append(m.static, len(m.members))
 		}
 	}
+	m.shareLinear()
 	m.experts = 1 + len(m.members)
 	if h.Task == target.Classification {
 		m.twins = m.static[:min(len(m.static), calibrated)]
@@ -138,6 +139,18 @@ func New(h target.Head, combines bool, beside ...member.Kind) *Mixture {
 	m.everyStatic = slices.Repeat([]bool{true}, len(m.static))
 	m.outerAwake = slices.Repeat([]bool{true}, len(outerPrior))
 	return m
+}
+
+// shareLinear has each linear member share its coefficients with the first one, where they are equal.
+func (m *Mixture) shareLinear() {
+	var first *member.Linear
+	for _, o := range m.members {
+		if l, ok := o.(*member.Linear); ok && first == nil {
+			first = l
+		} else if ok {
+			l.Share(first)
+		}
+	}
 }
 
 // calibrated is the number of experts that have calibrated twins, from the engine on.
