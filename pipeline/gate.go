@@ -112,9 +112,9 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 		if y.Task == learner.Auto {
 			continue
 		}
-		pair := [2]float64{g.metric(now.Row(i), y), math.Inf(1)}
+		pair := [2]float64{g.metric(now, i, y), math.Inf(1)}
 		if out.Size > 0 {
-			pair[1] = g.metric(out.Row(i), y)
+			pair[1] = g.metric(&out, i, y)
 		}
 		if math.IsInf(pair[1], 1) { // a model that has seen no labels is worse than any other
 			pair[1] = pair[0] + 1
@@ -132,8 +132,9 @@ func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatc
 // finite.
 const certain = 1e-9
 
-// metric returns the metric of the prediction p for the label y.
-func (g *gate) metric(p []float64, y learner.Label) float64 {
+// metric returns the metric of prediction i of all for the label y.
+func (g *gate) metric(all *learner.Predictions, i int, y learner.Label) float64 {
+	p := all.Row(i)
 	if y.Task == learner.Classification {
 		best := 0
 		for k, v := range p {
@@ -151,19 +152,27 @@ func (g *gate) metric(p []float64, y learner.Label) float64 {
 		}
 		return -math.Log(certain)
 	}
-	sum := 0.0
-	for j, v := range p {
-		switch d := y.At(j) - v; {
+	sum, q := 0.0, all.Quantiles
+	targets := len(p) / q.Each()
+	for j := range targets {
+		switch d := y.At(j) - q.Point(p, j); {
 		case g.config.Metric == model.GateError:
 			sum += math.Abs(d)
+		case q.Valid():
+			for k, v := range q.Of(p, j) {
+				sum += pinball(q.Taus[k], y.At(j)-v) / float64(q.Each())
+			}
 		case g.tau > 0:
-			sum += max(g.tau*d, (g.tau-1)*d)
+			sum += pinball(g.tau, d)
 		default:
 			sum += d * d
 		}
 	}
-	return sum / float64(len(p))
+	return sum / float64(targets)
 }
+
+// pinball returns the loss of the quantile tau at an error d.
+func pinball(tau, d float64) float64 { return max(tau*d, (tau-1)*d) }
 
 // verdict returns the verdict about a snapshot of the current state of the learner, or nil if it
 // passes without a comparison.

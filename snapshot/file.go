@@ -23,17 +23,29 @@ func WriteFile(name string, b []byte) error {
 func WriteStream(name string, write func(io.Writer) error) error { return outfile.Write(name, write) }
 
 // ReadFile reads the named file if it has at most limit bytes (0 means
-// DefaultLimit).
+// DefaultLimit). It may be a pipe or a device.
 func ReadFile(name string, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	info, err := os.Stat(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", name, ErrLimit, info.Size(), limit)
 	}
-	return os.ReadFile(name)
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("%s: %w: more than %d bytes", name, ErrLimit, limit)
+	}
+	return b, nil
 }

@@ -34,6 +34,11 @@ func TestFilesAreCompleteOrUnchanged(t *testing.T) {
 	if _, err := ReadFile(name, 5); !errors.Is(err, ErrLimit) {
 		t.Errorf("over the limit: %v", err)
 	}
+	if _, err := os.Stat("/proc/self/maps"); err == nil { // its size is said to be 0
+		if b, err := ReadFile("/proc/self/maps", 5); !errors.Is(err, ErrLimit) {
+			t.Errorf("a file without a size: %d bytes, %v", len(b), err)
+		}
+	}
 	if left, _ := os.ReadDir(filepath.Dir(name)); len(left) != 1 {
 		t.Errorf("%d files, want 1", len(left))
 	}

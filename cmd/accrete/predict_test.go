@@ -484,3 +484,54 @@ func TestPredictionsOfNoRowsHaveTheirHeader(t *testing.T) {
 		}
 	}
 }
+
+// fit --predictions writes the rows of formats without a place for predictions as JSON objects, as
+// predict does.
+func TestProgressivePredictionsOfEveryFormat(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.vw":    strings.Repeat("1 | a:1 b:2\n-1 | a:2 b:3\n", 20),
+		"a.jsonl": strings.Repeat(`{"features":{"a":1},"label":"p"}`+"\n"+`{"features":{"a":2},"label":"n"}`+"\n", 20),
+	} {
+		dir := t.TempDir()
+		file, out := filepath.Join(dir, name), filepath.Join(dir, "out")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := call(t, nil, "fit", file, "--columns", "a:numeric,*", "--predictions", out); code != exit.Done {
+			t.Fatalf("%s: exit code %d: %s", name, code, stderr)
+		}
+		written, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type row struct {
+			Features   map[string]any
+			Prediction *string
+		}
+		rows, err := objects[row](string(written))
+		if err != nil || len(rows) != 40 || rows[39].Prediction == nil || rows[39].Features["a"] != 2.0 {
+			t.Errorf("%s: %v, %d rows:\n%s", name, err, len(rows), written[max(0, len(written)-300):])
+		}
+	}
+}
+
+// A name that would be there twice is refused, whichever options the prediction has.
+func TestNamesOfPredictionsAreTakenOnce(t *testing.T) {
+	dir := t.TempDir()
+	for _, test := range []struct{ name, text, option, want string }{
+		{"a.csv", "y,variance\n" + strings.Repeat("1.5,2\n2.5,3\n", 20), "--variance", "a column is named variance already"},
+		{"b.csv", "y,interval.low\n" + strings.Repeat("1.5,2\n2.5,3\n", 20), "--intervals=0.9", "a column is named interval.low already"},
+		{"c.jsonl", strings.Repeat(`{"label":1.5,"features":{"a":1},"mixture":2}`+"\n", 20), "--columns=a,mixture:ignored", "field mixture already"},
+	} {
+		file, out := filepath.Join(dir, test.name), filepath.Join(dir, "out")
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := call(t, nil, "fit", file, test.option, "--predictions", out); code == exit.Done || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit code %d: %s", test.name, code, stderr)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: a file was written", test.name)
+		}
+	}
+}

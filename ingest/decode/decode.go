@@ -35,6 +35,13 @@ type Row struct {
 	Windows *learner.Windows // columns that the learner has to set; nil if there are none; never modified
 }
 
+// Clone returns a copy of r that does not share memory with the Decoder.
+func (r Row) Clone() Row {
+	r.X, r.Key, r.Label.More = slices.Clone(r.X), slices.Clone(r.Key), slices.Clone(r.Label.More)
+	r.Sparse = learner.Sparse{Columns: slices.Clone(r.Sparse.Columns), Values: slices.Clone(r.Sparse.Values)}
+	return r
+}
+
 // Decoder reads the values of records, one at a time and in order.
 type Decoder struct {
 	config Config
@@ -207,15 +214,22 @@ func (d *Decoder) DecodeWith(b, header []byte) (Row, error) {
 }
 
 func (d *Decoder) check(b []byte) *Error {
+	return d.checkAs(d.format.name, b, !d.format.binary && !d.config.Framed)
+}
+
+func (d *Decoder) checkJSON(b []byte) *Error { return d.checkAs("json", b, true) }
+
+// checkAs checks the size of a value, and the encoding of one that is text.
+func (d *Decoder) checkAs(stage string, b []byte, isText bool) *Error {
 	switch {
 	case len(b) > d.config.MaxBytes:
 		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
 	case b == nil:
-		return bad(d.format.name, "the value is null")
+		return bad(stage, "the value is null")
 	case len(b) == 0:
-		return bad(d.format.name, "the value is empty")
-	case !d.format.binary && !d.config.Framed && !utf8.Valid(b):
-		return bad(d.format.name, "it is not valid UTF-8")
+		return bad(stage, "the value is empty")
+	case isText && !utf8.Valid(b):
+		return bad(stage, "it is not valid UTF-8")
 	}
 	return nil
 }
@@ -336,18 +350,6 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.countArrivals(r.form == settled)
 	}
 	return row, nil
-}
-
-func (d *Decoder) checkJSON(b []byte) *Error {
-	switch {
-	case len(b) > d.config.MaxBytes:
-		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
-	case len(b) == 0:
-		return bad("json", "the value is empty")
-	case !utf8.Valid(b):
-		return bad("json", "it is not valid UTF-8")
-	}
-	return nil
 }
 
 // Late returns how labels that come later are joined, or nil if labels come with their rows.

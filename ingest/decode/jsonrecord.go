@@ -144,16 +144,23 @@ func (d *Decoder) scalar(key []byte) *Error {
 // element reads one input by index.
 func (d *Decoder) element() *Error {
 	v, err := d.scan.value()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return d.indexed(v)
+}
+
+// indexed appends an input by index.
+func (d *Decoder) indexed(v value) *Error {
+	switch {
+	case len(d.x) == d.config.MaxColumns:
+		return bad("limits", "more than %d inputs", d.config.MaxColumns)
 	case v.kind == null && d.config.Missing == "zero":
+		v.num = 0
 	case v.kind == null && d.config.Missing == "impute":
 		v.num = math.NaN()
 	case v.kind != num:
 		return bad("columns", "x[%d] is %v, want a number", len(d.x), v)
-	case len(d.x) == d.config.MaxColumns:
-		return bad("limits", "more than %d inputs", d.config.MaxColumns)
 	}
 	d.x = append(d.x, v.num)
 	return nil

@@ -121,10 +121,12 @@ func (d *Decoder) weight(v value) (float64, *Error) {
 }
 
 func (d *Decoder) key(v value) ([]byte, *Error) {
-	switch v.kind {
-	case absent, null:
+	switch {
+	case v.kind == absent || v.kind == null:
 		return nil, nil
-	case text, num:
+	case v.kind == num && len(v.text) == 0:
+		return nil, bad("key", "it is %v, want text or a finite number", v)
+	case v.kind == text || v.kind == num:
 		return v.text, nil
 	}
 	return nil, bad("key", "it is %v, want text or a number", v)

@@ -1,8 +1,6 @@
 package decode
 
 import (
-	"math"
-
 	"github.com/accrete-ml/accrete/ingest/decode/avro"
 	"github.com/accrete-ml/accrete/ingest/decode/leaf"
 	"github.com/accrete-ml/accrete/ingest/decode/protobuf"
@@ -96,22 +94,6 @@ func (d *Decoder) leaf(l *leaf.Leaf, r *record) *Error {
 			r.label = v
 		}
 	}
-	return nil
-}
-
-// indexed appends an input by index.
-func (d *Decoder) indexed(v value) *Error {
-	switch {
-	case v.kind == null && d.config.Missing == "zero":
-		v.num = 0
-	case v.kind == null && d.config.Missing == "impute":
-		v.num = math.NaN()
-	case v.kind != num:
-		return bad("columns", "x[%d] is %v, want a number", len(d.x), v)
-	case len(d.x) == d.config.MaxColumns:
-		return bad("limits", "more than %d inputs", d.config.MaxColumns)
-	}
-	d.x = append(d.x, v.num)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
@@ -22,6 +23,7 @@ var libsvmFormat = format{
 
 // looksLikeLIBSVM reports whether the second field of the line is index:value.
 func looksLikeLIBSVM(first []byte) bool {
+	first, _, _ = bytes.Cut(first, []byte("#"))
 	fields := bytes.Fields(first)
 	if bytes.IndexByte(first, ',') >= 0 || len(fields) < 2 {
 		return false
@@ -117,8 +119,9 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 	}
 }
 
-// columns calls f with the column and the value of each entry of a line.
-func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error {
+// columns calls f with the column and the value of each entry of a line, and ignored with each column
+// that is unknown.
+func (s *libsvmRows) columns(l line, f func(column int, v string) *Error, ignored func(column int)) *Error {
 	d := s.d
 	n := len(d.schema.Columns)
 	d.nextRow()
@@ -134,6 +137,7 @@ func (s *libsvmRows) columns(l line, f func(column int, v string) *Error) *Error
 				beyond = map[int]bool{}
 			}
 			beyond[i] = true
+			ignored(i - 1)
 			return nil
 		}
 		if d.seen[i-1] == d.now {
@@ -172,6 +176,9 @@ func (s *libsvmRows) valueOf(label []byte) value {
 }
 
 func (s *libsvmRows) decode(l line) (Row, *Error) {
+	if !utf8.Valid(l.text) {
+		return Row{}, bad("libsvm", "it is not valid UTF-8")
+	}
 	s.d.begin()
 	if s.d.config.Sparse {
 		if label, ok := s.d.hashPairs(l.text); ok {
@@ -197,7 +204,7 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 		}
 		d.x[i] = v.num
 		return nil
-	})
+	}, func(i int) { d.drop(1, strconv.AppendInt(nil, int64(i), 10)) })
 	if err != nil {
 		return Row{}, err
 	}
@@ -220,7 +227,7 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 	err := s.columns(l, func(i int, text string) *Error {
 		s.x[i] = cell(text)
 		return nil
-	})
+	}, func(int) {})
 	if err != nil {
 		return dst, err
 	}

@@ -45,7 +45,7 @@ func (v value) String() string {
 	case text:
 		return "text " + excerpt.Quote(v.text)
 	case num:
-		if v.text == nil {
+		if len(v.text) == 0 { // infinities have no text
 			return fmt.Sprint(v.num)
 		}
 		return excerpt.Literal(v.text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
@@ -71,6 +72,9 @@ func (d *Decoder) parseVW() (record, *Error) {
 func (d *Decoder) lineVW(b []byte) (vw.Example, *Error) {
 	if d.vw == nil {
 		d.vw = &vw.Reader{Texts: d.typed(), Number: vwNumber}
+	}
+	if !utf8.Valid(b) {
+		return vw.Example{}, bad("vw", "it is not valid UTF-8")
 	}
 	e, err := d.vw.Read(b)
 	if err == nil && len(e.Features) > d.config.MaxColumns {

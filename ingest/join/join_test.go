@@ -276,9 +276,9 @@ func restored(t *testing.T, c Config, j *Join) *Join {
 	return again
 }
 
-// rows returns the checks of a model whose rows have that many values.
+// rows returns the checks of a model of eight classes whose rows have that many values.
 func rows(inputs int) Checks {
-	return Checks{inputs, func([]float64) error { return nil }, func(learner.Label) error { return nil }}
+	return Checks{inputs, 8, func([]float64) error { return nil }, func(learner.Label) error { return nil }}
 }
 
 // A clock that was wrong for several records, from the first on or later, does not stay: the
@@ -340,11 +340,18 @@ func TestRestoreRefusesDamage(t *testing.T) {
 	if _, err := Restore(c, j.State(), rows(3)); err == nil {
 		t.Error("rows of another number of inputs were restored")
 	}
+	for _, class := range []int{-2, 8, 1 << 30} {
+		of := New(c)
+		of.Features("a", &Event{Key: "a", Time: 1, X: []float64{1, 2}, Weight: 1, Class: class})
+		if _, err := Restore(c, of.State(), rows(2)); err == nil {
+			t.Errorf("class %d of 8 was restored", class)
+		}
+	}
 	no := fmt.Errorf("no")
-	if _, err := Restore(c, j.State(), Checks{2, func([]float64) error { return no }, rows(2).Label}); err != no {
+	if _, err := Restore(c, j.State(), Checks{2, 8, func([]float64) error { return no }, rows(2).Label}); err != no {
 		t.Error("a prediction that the model cannot have made was restored")
 	}
-	if _, err := Restore(c, j.State(), Checks{2, rows(2).Kept, func(learner.Label) error { return no }}); err != no {
+	if _, err := Restore(c, j.State(), Checks{2, 8, rows(2).Kept, func(learner.Label) error { return no }}); err != no {
 		t.Error("a label that the model cannot learn was restored")
 	}
 	rest, own := Split(append([]learner.Array{{Name: "counters"}}, append(j.State(), learner.Array{Name: "windows.x"})...))

@@ -102,9 +102,10 @@ func Split(all []learner.Array) (rest, own []learner.Array) {
 
 // Checks is used to validate a restored Join against the model that it belongs to.
 type Checks struct {
-	Inputs int                         // number of values in a row of the model; 0 if it has no columns yet
-	Kept   func(kept []float64) error  // returns an error for Event.Kept that its learner cannot have made
-	Label  func(y learner.Label) error // returns an error for a label that it cannot learn
+	Inputs  int                         // number of values in a row of the model; 0 if it has no columns yet
+	Classes int                         // number of its classes
+	Kept    func(kept []float64) error  // returns an error for Event.Kept that its learner cannot have made
+	Label   func(y learner.Label) error // returns an error for a label that it cannot learn
 }
 
 // Restore returns a Join with the state in arrays. It validates them, because they may come from
@@ -170,7 +171,7 @@ func (r *reader) event(j *Join, v *Event, f []int64, kept []float64) (rest []flo
 	e := &entry{kind: waiting, until: f[0], seq: f[1], event: v, key: r.key(f[3])}
 	v.Time, v.Key, v.Class = f[2], r.key(f[4]), int(f[6])
 	v.Kept, rest = r.cut(kept, f[5])
-	r.require(f[6] >= -1 && f[6] < 1<<31, "class %d", f[6])
+	r.require(f[6] >= -1 && f[6] < max(1, int64(r.model.Classes)), "class %d of %d", f[6], r.model.Classes)
 	r.require(v.Weight > 0 && !math.IsInf(v.Weight, 0), "a weight is %v", v.Weight)
 	r.finite(v.Kept)
 	for k, x := range v.X {

@@ -106,7 +106,8 @@ func newMade(p history.Predicted) made {
 	case m.task == learner.Classification && m.answer != string(value.Label):
 		m.wrong = 1
 	case m.task == learner.Regression && len(m.row) > 0:
-		m.wrong = (m.row[0] - p.Label.Value) * (m.row[0] - p.Label.Value)
+		d := p.Pass.Quantiles.Point(m.row, 0) - p.Label.Value
+		m.wrong = d * d
 	}
 	return m
 }

@@ -20,6 +20,7 @@ type Plan struct {
 
 	b      []byte // the current record
 	i      int
+	items  int // elements of its lists and maps so far
 	out    []leaf.Leaf
 	prefix []byte // path of the current element of a list or an object
 	names  []byte // paths of values inside such elements

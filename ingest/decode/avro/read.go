@@ -21,7 +21,7 @@ func (p *Plan) List() bool { return p.form.X >= 0 }
 // Read returns the leaves of a record, which are valid until the next call. A record that
 // ends early, or has bytes after its end, is an error.
 func (p *Plan) Read(b []byte) ([]leaf.Leaf, error) {
-	p.b, p.i, p.out, p.names, p.text, p.prefix = b, 0, p.out[:0], p.names[:0], p.text[:0], p.prefix[:0]
+	p.b, p.i, p.items, p.out, p.names, p.text, p.prefix = b, 0, 0, p.out[:0], p.names[:0], p.text[:0], p.prefix[:0]
 	err := p.record(p.root, 0)
 	p.b = nil
 	switch {
@@ -181,7 +181,8 @@ func (p *Plan) list(n *node, depth int) error {
 			return errCount
 		}
 		for ; count > 0; count-- {
-			if k++; k > max(p.most, len(p.b)) || len(p.out) > p.most {
+			k++
+			if p.items++; p.items > max(p.most, len(p.b)) || len(p.out) > p.most { // null takes no bytes
 				return fmt.Errorf("more than %d values", p.most)
 			}
 			if n.op == opMap {

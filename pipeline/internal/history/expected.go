@@ -54,6 +54,8 @@ func expected(p *learner.Predictions, i, decided int) (float64, bool) {
 	switch u := p.Uncertainty(i); {
 	case p.Size == 0:
 		return 0, false
+	case p.Task == learner.Classification && (decided < 0 || decided >= p.Size):
+		return 0, false
 	case p.Task == learner.Classification:
 		return 1 - p.Row(i)[decided], true
 	case p.Task == learner.Regression && u.HasVariance():

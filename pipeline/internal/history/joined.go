@@ -258,7 +258,7 @@ func (h *History) thawJoin(arrays []learner.Array) error {
 		return nil
 	}
 	h.join, err = join.Restore(*in.Late, arrays, join.Checks{
-		Inputs: len(h.Schema.Columns), Kept: h.Learner.CheckKept,
+		Inputs: len(h.Schema.Columns), Classes: len(h.Schema.Classes), Kept: h.Learner.CheckKept,
 		Label: func(y learner.Label) error { return h.checkLabel(y, max(1, len(in.Labels))) },
 	})
 	return err

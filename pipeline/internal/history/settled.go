@@ -27,7 +27,8 @@ func (h *History) settle(it Item, pass *learner.PredictedBatch, i int, y learner
 	case y.Task == learner.Classification && it.event.Class != y.Class:
 		s.Wrong = 1
 	case y.Task == learner.Regression && of.Size > 0:
-		s.Wrong = (of.Row(row)[0] - y.Value) * (of.Row(row)[0] - y.Value)
+		d := of.Quantiles.Point(of.Row(row), 0) - y.Value
+		s.Wrong = d * d
 	}
 	h.Settled(s)
 }

@@ -3,10 +3,8 @@ package files
 import (
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/learner"
 )
 
 // ReadAll returns the rows of a file, without their keys.
@@ -37,8 +35,6 @@ func readKeyed(file *decode.File, n int) ([]decode.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		row.X, row.Key = slices.Clone(row.X), slices.Clone(row.Key)
-		row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
-		rows = append(rows, row)
+		rows = append(rows, row.Clone())
 	}
 }

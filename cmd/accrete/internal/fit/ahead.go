@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
@@ -117,10 +116,9 @@ func (p *part) read(s source) (last bool) {
 	for len(p.rows) < rowsAhead && !last {
 		row, err := s.next()
 		n := len(p.x)
-		p.x = append(p.x, row.X...)
+		p.x, row.X = append(p.x, row.X...), nil
+		row = row.Clone()
 		row.X = p.x[n:len(p.x):len(p.x)]
-		row.Key, row.Label.More = slices.Clone(row.Key), slices.Clone(row.Label.More)
-		row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
 		p.rows = append(p.rows, readRow{row, err, s.schema()})
 		last = final(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -46,7 +45,9 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 				return err
 			}
 		}
-		out.add(file)
+		if err := out.add(file); err != nil {
+			return err
+		}
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
@@ -104,13 +105,11 @@ func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, 
 	return func() (decode.Row, error) {
 		for at < 0 {
 			row, err := next()
-			row.X, row.Key, row.Label.More = slices.Clone(row.X), slices.Clone(row.Key), slices.Clone(row.Label.More)
-			row.Sparse = learner.Sparse{Columns: slices.Clone(row.Sparse.Columns), Values: slices.Clone(row.Sparse.Values)}
 			if final(err) {
 				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 				at = 0
 			}
-			all = append(all, result{row, err})
+			all = append(all, result{row.Clone(), err})
 		}
 		r := all[min(at, len(all)-1)]
 		at++

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -19,8 +20,8 @@ type progressive struct {
 	file  *outfile.File
 	rows  *decode.File
 	out   *predict.Writer
-	queue []decode.Raw // rows that are not predicted yet
-	err   error        // the first error
+	queue []predict.Row // rows that are not predicted yet
+	err   error         // the first error
 
 	encoder *record.Encoder
 	classes int // number of classes that encoder has
@@ -35,11 +36,7 @@ func (f *Command) progressive(ctx context.Context, rows *decode.File, run *offli
 	if err != nil {
 		return nil, err
 	}
-	p := &progressive{file: file, rows: rows}
-	if p.out, err = predict.NewWriter(file, rows, false, f.Label, nil); err != nil {
-		file.Discard()
-		return nil, err
-	}
+	p := &progressive{file: file, rows: rows, out: predict.NewWriter(file, rows, false, f.Label, nil)}
 	p.out.Intervals, p.out.Variance = f.Intervals > 0, f.Variance
 	if l, err := loss.Parse(f.Loss); err == nil {
 		if q, ok := l.(loss.Quantiles); ok {
@@ -50,15 +47,18 @@ func (f *Command) progressive(ctx context.Context, rows *decode.File, run *offli
 	return p, nil
 }
 
-// add queues the current row of the file until run has predicted it.
-func (p *progressive) add(file *decode.File) {
-	if p != nil {
-		p.queue = append(p.queue, file.Raw())
+// add queues the current row of the file until run has predicted it. It returns the first error.
+func (p *progressive) add(file *decode.File) error {
+	if p == nil {
+		return nil
 	}
+	row, err := p.out.Row(file)
+	p.queue = append(p.queue, row)
+	return cmp.Or(p.err, err)
 }
 
 func (p *progressive) write(pass *learner.PredictedBatch, i int) {
-	raw := p.queue[0]
+	row := p.queue[0]
 	p.queue = p.queue[1:]
 	if p.err != nil {
 		return
@@ -72,7 +72,7 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	if pass.Size > 0 {
 		x.Values = pass.Row(i)
 	}
-	p.err = p.out.Write(raw, raw.Text, task, x)
+	p.err = p.out.Write(row, task, x)
 }
 
 // finish writes what is buffered, makes the file complete under its name, and returns the first

@@ -62,10 +62,7 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
-	w, err := NewWriter(e.Stdout, file, p.JSON || p.Explain, c.Labels, m.Schema.Classes)
-	if err != nil {
-		return err
-	}
+	w := NewWriter(e.Stdout, file, p.JSON || p.Explain, c.Labels, m.Schema.Classes)
 	u := m.Uncertainty()
 	w.Intervals, w.Variance, w.Taus = u.Valid(), u.HasVariance(), m.Taus()
 	skipped, failed := p.rows(ctx, e, file, m, w, c.Task)
@@ -118,7 +115,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 	var b learner.Batch
 	b.Reset(len(m.Schema.Columns))
 	encoder := EncoderOf(m.Schema.Classes)
-	raws, records := make([]decode.Raw, 0, batchRows), make([][]byte, 0, batchRows)
+	rows := make([]Row, 0, batchRows)
 	flush := func() error {
 		if b.Len() == 0 {
 			return nil
@@ -133,19 +130,19 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 				return exit.Refuse(err)
 			}
 		}
-		for i := range raws {
+		for i := range rows {
 			rules.Intervals = out.Uncertainty(i)
 			x := Prediction{Task: out.Task, Values: out.Row(i), Rules: rules, Encoder: encoder, Classes: m.Schema.Classes}
 			if why != nil {
 				x.Explanation = record.AppendExplanation(nil, why[i], &m.Schema, explained(m))
 			}
-			if err := w.Write(raws[i], records[i], task, x); err != nil {
+			if err := w.Write(rows[i], task, x); err != nil {
 				return err
 			}
 		}
-		skipped.Kept += int64(len(raws))
+		skipped.Kept += int64(len(rows))
 		b.Reset(len(m.Schema.Columns))
-		raws, records = raws[:0], records[:0]
+		rows = rows[:0]
 		return nil
 	}
 	progress, start, n := e.Progress(false), time.Now(), int64(0)
@@ -161,11 +158,9 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			err := flush()
 			return skipped, err
 		}
-		var object []byte
-		if err == nil && w.format == "json" {
-			if object = file.Raw().Text; file.Format() != "json" {
-				object, err = file.Record(nil)
-			}
+		var read Row
+		if err == nil {
+			read, err = w.Row(file)
 		}
 		if p.SkipBad && err != nil && skipped.Add(err) {
 			continue
@@ -180,7 +175,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		if m.Keyed() {
 			b.SetKey(string(row.Key))
 		}
-		raws, records = append(raws, file.Raw()), append(records, object)
+		rows = append(rows, read)
 		if b.Len() == batchRows {
 			if err := flush(); err != nil {
 				return skipped, err

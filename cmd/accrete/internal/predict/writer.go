@@ -20,7 +20,9 @@ import (
 // Names of the columns or members that are added to a row.
 const (
 	predictionName    = "prediction"
+	mixtureName       = "mixture"
 	probabilitiesName = "probabilities"
+	truncatedName     = "probabilities_truncated"
 	intervalName      = "interval"
 	varianceName      = "variance"
 	quantileName      = "quantile"
@@ -49,7 +51,7 @@ type Writer struct {
 
 // NewWriter returns a writer of rows of file. classes are those of the model; nil
 // if they are not known yet.
-func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []string) (*Writer, error) {
+func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []string) *Writer {
 	p := &Writer{out: bufio.NewWriter(w), format: file.Format(), header: file.Header(), columns: classes}
 	if len(targets) > 1 {
 		p.targets = targets
@@ -59,13 +61,8 @@ func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []s
 	}
 	if p.format == "csv" {
 		p.cells = csv.NewWriter(p.out)
-		for _, name := range p.header {
-			if slices.Contains(p.added(learner.Auto), name) {
-				return nil, exit.Usage("a column is named %s already: rename it, or write JSON with --json", name)
-			}
-		}
 	}
-	return p, nil
+	return p
 }
 
 // added returns the names of the columns that are added to a CSV file.
@@ -140,27 +137,52 @@ func EncoderOf(classes []string) *record.Encoder {
 	return record.NewEncoder(record.ModelID{}, classes, ingest.DefaultMaxMessageBytes)
 }
 
+// Row is a row of the file as a Writer writes it.
+type Row struct {
+	raw    decode.Raw
+	object []byte // its JSON, for JSON only
+}
+
+// Row returns the row that file has read last.
+func (p *Writer) Row(file *decode.File) (r Row, err error) {
+	r.raw = file.Raw()
+	switch {
+	case p.format != "json":
+	case file.Format() == "json":
+		r.object = r.raw.Text
+	default:
+		r.object, err = file.Record(nil)
+	}
+	return r, err
+}
+
 // Begin writes the header of a CSV file, unless it is written already.
 func (p *Writer) Begin(task learner.Task) error {
 	if p.format != "csv" || p.began {
 		return nil
 	}
 	p.began = true
-	return p.cells.Write(slices.Concat(p.header, p.added(task)))
+	added := p.added(task)
+	for _, name := range p.header {
+		if slices.Contains(added, name) {
+			return exit.Usage("a column is named %s already: rename it, or have predict write JSON, with --json", name)
+		}
+	}
+	return p.cells.Write(slices.Concat(p.header, added))
 }
 
-// Write writes a row. object is its JSON, which is needed for JSON only.
-func (p *Writer) Write(raw decode.Raw, object []byte, task learner.Task, x Prediction) error {
+// Write writes a row with its prediction.
+func (p *Writer) Write(r Row, task learner.Task, x Prediction) error {
 	switch p.format {
 	case "csv":
 		if err := p.Begin(task); err != nil {
 			return err
 		}
-		return p.cells.Write(slices.Concat(raw.Cells, p.row(task, x)))
+		return p.cells.Write(slices.Concat(r.raw.Cells, p.row(task, x)))
 	case "json":
-		return p.object(object, x)
+		return p.object(r.object, x)
 	}
-	p.out.Write(raw.Text)
+	p.out.Write(r.raw.Text)
 	p.out.WriteString(" # {")
 	p.out.Write(x.members())
 	_, err := p.out.WriteString("}\n")
@@ -211,9 +233,9 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, probabilitiesName, intervalName, varianceName, quantilesName}
+	names := []string{predictionName, mixtureName, probabilitiesName, truncatedName, intervalName, varianceName, quantilesName}
 	if x.Task == learner.Novelty {
-		names = []string{predictionName, scoreName, thresholdName}
+		names = []string{predictionName, mixtureName, scoreName, thresholdName}
 	}
 	if x.Explanation != nil {
 		names = append(names, explanationName)
