@@ -155,8 +155,15 @@ func (f *Follower) open(ctx context.Context) error {
 	return err
 }
 
-// poll waits briefly for the next records of the log, and applies them.
+// poll waits briefly for the next records of the log, and applies them. A rollback to a time before
+// what was read leaves nothing to serve, unless the log is read again from further back.
 func (f *Follower) poll(ctx context.Context) (err error) {
+	seeded := f.log.Fold.Seeded()
+	defer func() {
+		if err == nil && f.log != nil && seeded && !f.log.Fold.Seeded() {
+			f.log = nil
+		}
+	}()
 	if time.Since(f.checked) > checkEvery {
 		if err = f.log.Check(ctx, nil); err == nil {
 			f.checked = time.Now()

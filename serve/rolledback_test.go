@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -160,5 +161,32 @@ func TestUncleanElectionLosesTheTailOfTheLog(t *testing.T) {
 	cancel()
 	if err := <-scorer; err != nil {
 		t.Error(err)
+	}
+}
+
+// A follower that knows the log from its newest snapshot on alone returns to an earlier one when the
+// model is rolled back to it, although no learner runs that would write another.
+func TestAFollowerReturnsToASnapshotBeforeItsFirst(t *testing.T) {
+	w := newWorld(t)
+	for i := range uint64(4) {
+		kafkatest.Fill(t, w.client, w.in, 1, rings(1+i, 700, class))
+		w.learn(t, w.in)
+	}
+	all, _ := w.manifests(t)
+	for _, to := range []int{len(all) - 2, 0} {
+		f := serve.NewFollower(w.client, model.LogTopic(w.model), nil, func(string, error) {})
+		if m, err := f.Next(t.Context()); err != nil || m.ID.Step <= all[to].Step {
+			t.Fatalf("it begins with step %d, %v", m.ID.Step, err)
+		}
+		step := all[to].Step
+		if _, err := admin.Rollback(t.Context(), w.learner(w.in), admin.RollbackTo{Step: &step}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		m, err := f.Next(ctx)
+		if err != nil || m.StateHash != all[to].StateHash {
+			t.Fatalf("after a rollback to step %d: %v", step, err)
+		}
 	}
 }
