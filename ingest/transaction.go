@@ -24,6 +24,9 @@ var ErrTransaction = errors.New("the transaction has ended")
 // After any error, everything written since the last Commit is either committed or
 // will never be visible. Once Begin has returned, reading the topics tells which.
 type Transactor struct {
+	// Retrying, if not nil, is called with each error after which a request is sent again.
+	Retrying func(error)
+
 	client  *Client
 	timeout time.Duration
 	p       Producer
@@ -86,6 +89,9 @@ func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Re
 				at, fate, err = t.p.send(ctx, topic, index, rs[:n], t.client.codec)
 				if fate == duplicate {
 					at, err = -1, nil
+				}
+				if err != nil {
+					err = fmt.Errorf("topic %s partition %d: %w", topic, index, err)
 				}
 				return t.over(err)
 			})
@@ -189,6 +195,9 @@ func (t *Transactor) retry(ctx context.Context, f func() error) error {
 		err := f()
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrTransaction) && !errors.Is(err, errStale) || !Temporary(err) {
 			return err
+		}
+		if t.Retrying != nil {
+			t.Retrying(err)
 		}
 		if stop := wait.Pause(ctx, err); stop != nil {
 			return err

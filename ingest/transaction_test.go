@@ -1,9 +1,11 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -118,6 +120,28 @@ func TestTransactionsOverABadWire(t *testing.T) {
 			if !reflect.DeepEqual(got, want) || cuts.Load() < 5 {
 				t.Errorf("answers lost: %v: stored %v, want %v; %d cuts", after, got, want, cuts.Load())
 			}
+		}
+	})
+}
+
+// A transaction that waits for a topic says so, as a Producer does.
+func TestATransactionReportsWhatItWaitsFor(t *testing.T) {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := "awaited" + k.tag
+		tx := k.client(t).Transactor("waits"+k.tag, time.Minute)
+		var said atomic.Value
+		tx.Retrying = func(err error) { said.CompareAndSwap(nil, err.Error()) }
+		ctx := within(t, time.Minute)
+		if err := tx.Begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		if _, err := tx.Write(ctx, topic, 0, values("x")); err == nil {
+			t.Fatal("a record was written to a topic that does not exist")
+		}
+		if text, _ := said.Load().(string); !strings.Contains(text, topic) {
+			t.Errorf("it said %q", text)
 		}
 	})
 }

@@ -43,10 +43,12 @@ type committer struct {
 const transactionLimit = 30 * time.Second
 
 func newCommitter(c model.Config, j *journal.Journal) *committer {
-	return &committer{
+	m := &committer{
 		journal: j, client: c.Client, tx: c.Client.Transactor("accrete-"+c.Model, transactionLimit),
 		topic: model.ReleasedTopic(c.Model), report: c.Report,
 	}
+	m.tx.Retrying = func(err error) { m.report(event.Unpublished{Err: err}) }
+	return m
 }
 
 // publish commits out in a transaction, unless it is committed already. It calls write to write the

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	logs "github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 func TestDoctorReportsWhatItFinds(t *testing.T) {
-	_, model, config := fortyRecords(t)
+	client, model, config := fortyRecords(t)
 	t.Chdir(t.TempDir())
 	doctor := func(environ []string, args ...string) (r doctorReport, text string) {
 		t.Helper()
@@ -37,6 +39,10 @@ func TestDoctorReportsWhatItFinds(t *testing.T) {
 	r, text = doctor(nil, "-c", "config.yaml")
 	if r.Log == nil || r.Log.Snapshots != 1 || r.Log.Seq < 1 || r.LogError != "" || r.Cluster != "" || !strings.Contains(text, "\nsnapshot     ") || !strings.Contains(text, "option       learner.max_features: 32") || strings.Contains(text, "learner.seed") {
 		t.Errorf("with a model: %+v\n%s", r, text)
+	}
+	kafkatest.Fill(t, client, logs.LogTopic(model), 1, []string{"no record of a model log"})
+	if r, text = doctor(nil, "-c", "config.yaml"); r.Log == nil || r.Log.Snapshots != 1 || r.LogError != "" {
+		t.Errorf("with an unreadable record: %+v\n%s", r, text)
 	}
 	if r, text = doctor(nil, "-c", "config.yaml", "--set", "learner.seed=x"); len(r.Problems) != 1 || !strings.Contains(text, "PROBLEM      ") {
 		t.Errorf("with a problem: %+v\n%s", r, text)

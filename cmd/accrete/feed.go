@@ -97,6 +97,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	out := &feeder{writer: w, producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
+	out.producer.Retrying = e.WarnOfRetry
 	start := time.Now()
 	if err := f.copyRows(ctx, e, rows, out, &r); err != nil {
 		return err
@@ -147,7 +148,7 @@ func roles(c *config.Config, labels bool) encode.Roles {
 // copyRows writes rows to out until they end or ctx is done, and counts them in
 // r.
 func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *feeder, r *feedReport) error {
-	start, progress := time.Now(), e.Progress(false)
+	start, progress, at := time.Now(), e.Progress(false), pace{rate: f.Rate}
 	last := start
 	for ctx.Err() == nil {
 		value, err := rows.next()
@@ -174,7 +175,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			return err
 		}
 		r.Records++
-		if err := f.throttle(ctx, out, start, r.Records); err != nil {
+		if err := at.throttle(ctx, out); err != nil {
 			return err
 		}
 		if time.Since(last) > time.Second {
@@ -204,14 +205,31 @@ func (f *feedCommand) skip(e *env.Env, err error, r *feedReport) bool {
 	return true
 }
 
-// throttle waits while the number of records written since start exceeds
-// --rate.
-func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time, records int64) error {
-	if f.Rate <= 0 {
-		return nil
+// pace says when records are due that are to come at a rate.
+type pace struct {
+	rate float64 // records per second; 0: as fast as possible
+	due  time.Time
+}
+
+// mostBehind is the time up to which a pace catches up with what it has missed. Otherwise records that
+// had to wait for a broker would come all at once.
+const mostBehind = time.Second
+
+// next returns how long after now the next record is due.
+func (p *pace) next(now time.Time) time.Duration {
+	if p.rate <= 0 {
+		return 0
 	}
-	due := start.Add(time.Duration(float64(records) / f.Rate * float64(time.Second)))
-	early := time.Until(due)
+	if p.due.IsZero() || now.Sub(p.due) > mostBehind {
+		p.due = now
+	}
+	p.due = p.due.Add(time.Duration(float64(time.Second) / p.rate))
+	return p.due.Sub(now)
+}
+
+// throttle waits until another record may be written.
+func (p *pace) throttle(ctx context.Context, out *feeder) error {
+	early := p.next(time.Now())
 	if early <= 20*time.Millisecond {
 		return nil
 	}

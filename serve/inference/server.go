@@ -225,7 +225,7 @@ func (s *Server) observed(f handler) http.HandlerFunc {
 			write(w, code, jsonType, a.body)
 		}
 		switch {
-		case err != nil && (err.aborted || r.Context().Err() != nil):
+		case err != nil && (err.aborted || r.Context().Err() != nil && code != http.StatusRequestTimeout): // which ends the context as well
 			s.untimed(statusAborted)
 		case s.Observe != nil:
 			s.Observe(code, a.rows, time.Since(start))

@@ -121,3 +121,26 @@ func TestAClientThatDoesNotWaitIsNotRefused(t *testing.T) {
 		t.Errorf("counted %v", codes)
 	}
 }
+
+// A body that stalls, which ends the context of the request as well, is counted as what it is answered.
+func TestAStalledBodyIsCountedAsATimeout(t *testing.T) {
+	m, _ := typed(t)
+	var codes []int
+	s := &Server{Name: "fraud", Model: func() *serve.Served { return m }, Observe: func(code, _ int, _ time.Duration) { codes = append(codes, code) }, Untimed: func(code int) { codes = append(codes, -code) }}
+	mux := http.NewServeMux()
+	s.Register(mux)
+	ctx, cancel := context.WithCancel(t.Context())
+	stalled := readerFunc(func([]byte) (int, error) {
+		cancel()
+		return 0, &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	})
+	w := httptest.NewRecorder()
+	mux.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/predict", stalled))
+	if w.Code != http.StatusRequestTimeout || !slices.Equal(codes, []int{http.StatusRequestTimeout}) {
+		t.Errorf("answered %d, counted %v", w.Code, codes)
+	}
+}
+
+type readerFunc func(b []byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }

@@ -20,8 +20,11 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
-// Pipeline returns the pipeline configuration of a learner.
+// Pipeline returns the pipeline configuration of a learner. report may be nil.
 func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (model.Config, error) {
+	if report == nil {
+		report = func(event.Event) {}
+	}
 	d, err := Decode(c)
 	if err != nil {
 		return model.Config{}, err

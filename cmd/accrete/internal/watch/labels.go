@@ -11,14 +11,15 @@ type labelled struct {
 	first, last time.Time // of the batches with labels
 	batches     int64     // number of batches with labels
 	unlabelled  int64     // records since last
+	since       time.Time // of the first of these
 }
 
 // patient is how many mean intervals between labels may pass without one.
 const patient = 20
 
 // observe takes a batch at the time now into account. It returns a reason if there should have been
-// labels: if none has arrived for NoProgress and for patient times the mean interval between
-// batches with labels. Otherwise the reason is empty.
+// labels: if records have arrived without any for NoProgress and for patient times the mean interval
+// between batches with labels. Otherwise, also if no records have arrived, the reason is empty.
 func (l *labelled) observe(learned, predicted int64, now time.Time) (reason string) {
 	if learned > 0 {
 		if l.batches == 0 {
@@ -28,12 +29,14 @@ func (l *labelled) observe(learned, predicted int64, now time.Time) (reason stri
 		l.batches++
 		return ""
 	}
+	if l.unlabelled == 0 {
+		l.since = now
+	}
 	l.unlabelled += predicted
-	silence := now.Sub(l.last)
-	if l.batches < 2 || silence <= max(NoProgress, patient*l.last.Sub(l.first)/time.Duration(l.batches-1)) {
+	if l.batches < 2 || l.unlabelled == 0 || now.Sub(l.since) <= max(NoProgress, patient*l.last.Sub(l.first)/time.Duration(l.batches-1)) {
 		return ""
 	}
-	return fmt.Sprintf("no labels for %v: %d records were predicted since, and nothing was learned", silence.Truncate(time.Second), l.unlabelled)
+	return fmt.Sprintf("no labels for %v: %d records were predicted since, and nothing was learned", now.Sub(l.last).Truncate(time.Second), l.unlabelled)
 }
 
 // never counts the records of a model that has never had a label.

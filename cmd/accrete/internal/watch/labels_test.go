@@ -15,18 +15,18 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// If labels have arrived every second, their absence is reported after 25 s; if they have
-// arrived every minute, after 20 minutes; and if there have never been any, not at all.
+// If labels have arrived every second, their absence is reported after 25 s of records without them; if
+// they have arrived every minute, after 20 minutes; and if there have never been any, not at all.
 func TestLabelsThatEndAreReported(t *testing.T) {
 	for _, c := range []struct {
 		every   time.Duration // between batches with labels, for an hour
 		silence time.Duration
 		want    string
 	}{
-		{time.Second, 25 * time.Second, ""},
-		{time.Second, 26 * time.Second, "no labels for 26s: 52 records were predicted since, and nothing was learned"},
-		{time.Minute, 20 * time.Minute, ""},
-		{time.Minute, 20*time.Minute + time.Second, "no labels for 20m1s: 2402 records were predicted since, and nothing was learned"},
+		{time.Second, 26 * time.Second, ""},
+		{time.Second, 27 * time.Second, "no labels for 27s: 54 records were predicted since, and nothing was learned"},
+		{time.Minute, 20*time.Minute + time.Second, ""},
+		{time.Minute, 20*time.Minute + 2*time.Second, "no labels for 20m2s: 2404 records were predicted since, and nothing was learned"},
 		{0, time.Hour, ""},
 	} {
 		var l labelled
@@ -50,6 +50,26 @@ func TestLabelsThatEndAreReported(t *testing.T) {
 		if got := l.observe(1, 0, now); got != "" {
 			t.Errorf("labels again: %s", got)
 		}
+	}
+}
+
+// A single record without a label, or one that is invalid, says nothing after an hour without records.
+func TestQuietTopicsLackNoLabels(t *testing.T) {
+	var l labelled
+	now := time.Unix(1e9, 0)
+	for range 100 {
+		now = now.Add(time.Second)
+		l.observe(10, 0, now)
+	}
+	now = now.Add(time.Hour)
+	for _, predicted := range []int64{0, 1} {
+		if got := l.observe(0, predicted, now); got != "" {
+			t.Errorf("%d records were predicted: %s", predicted, got)
+		}
+		now = now.Add(time.Second)
+	}
+	if got := l.observe(0, 1, now.Add(25*time.Second)); got == "" {
+		t.Error("25 s of records without labels are not reported")
 	}
 }
 
