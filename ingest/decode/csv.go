@@ -28,7 +28,8 @@ type csvRows struct {
 	limited    *source.Limited
 	d          *Decoder
 	header     []string
-	names      [][]byte // names of the inputs; nil for the labels, key and weight
+	names      [][]byte // names of the inputs; nil for the labels, key and weight, and an unnamed column
+	unnamed    bool     // the first column has no name, and is no input: row numbers of pandas or R
 	ys         []int    // columns of the labels, one unless Config.Labels has several; -1: none
 	key, w     int      // columns of the key and the weight; -1: none
 	textLabels bool
@@ -178,12 +179,20 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 		}
 	}
 	if c.key >= 0 {
-		also(c.key, c.d.config.Key, "key", labelCell(l.cells[c.key], true))
+		also(c.key, c.d.config.Key, "key", keyCell(l.cells[c.key]))
 	}
 	if c.w >= 0 {
 		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
 	}
 	return append(dst, '}'), err
+}
+
+// keyCell reads a key, which is text.
+func keyCell(s string) value {
+	if s == "" {
+		return cell(s)
+	}
+	return value{kind: text, text: view(s)}
 }
 
 // direct is a fast path for rows whose inputs are exactly the columns and are all numbers: it

@@ -30,6 +30,8 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	for i, name := range header {
 		name = strings.TrimSpace(name)
 		switch {
+		case name == "" && i == 0 && len(header) > 1:
+			c.unnamed = true
 		case name == "":
 			return nil, fmt.Errorf("column %d has no name in the header", i+1)
 		case !utf8.ValidString(name):
@@ -77,7 +79,11 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 		return nil, err
 	}
 	inputs := len(header)
-	for _, i := range append([]int{c.key, c.w}, c.ys...) {
+	none := -1
+	if c.unnamed {
+		none = 0
+	}
+	for _, i := range append([]int{c.key, c.w, none}, c.ys...) {
 		if i >= 0 {
 			c.names[i] = nil
 			inputs--
@@ -132,8 +138,8 @@ func (c *csvRows) infer(look []line) error {
 				t.Add(l.cells[i])
 			}
 		}
-		if _, declared := d.config.Types[name]; t.DecimalComma() != "" && !declared {
-			return fmt.Errorf("column %s has numbers with decimal commas, such as %s: write them with points, or declare the type of the column, for example %s:category (--columns, or input.columns)", excerpt.Quote(name), excerpt.Quote(t.DecimalComma()), name)
+		if _, declared := d.config.Types[name]; t.Comma() != "" && !declared {
+			return fmt.Errorf("column %s has numbers with commas, such as %s: write them with decimal points and without thousands separators, or declare the type of the column, for example %s:category (--columns, or input.columns)", excerpt.Quote(name), excerpt.Quote(t.Comma()), name)
 		}
 		is, ok := t.Type()
 		if ok {
@@ -274,13 +280,16 @@ func (c *csvRows) input(i int, s string) value {
 			return value{kind: boolean, text: view(word)}
 		}
 	}
+	if csvline.IsMarker(s) && c.types[i] != learner.UnknownColumn {
+		return value{kind: null}
+	}
 	return cell(s)
 }
 
 // target returns the value of a cell of a label.
 func (c *csvRows) target(s string) value {
-	if !c.textLabels && c.d.typed() && csvline.IsMissing(s) {
+	if !c.textLabels && c.d.typed() && (csvline.IsMissing(s) || csvline.IsMarker(s)) {
 		return value{kind: null}
 	}
-	return labelCell(s, c.textLabels)
+	return c.d.labelCell(s, c.textLabels)
 }

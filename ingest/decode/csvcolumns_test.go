@@ -44,7 +44,7 @@ func TestSeparatorsAreRecognised(t *testing.T) {
 // A file or a value that cannot be read is named with what to do.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	for text, want := range map[string]string{
-		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with decimal commas, such as "1,25"`,
+		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with commas, such as "1,25"`,
 		"\xff\xfea\x00,\x00y\x00\n\x00":                "UTF-16",
 		"PK\x03\x04xxxx":                               "ZIP archive",
 		"PAR1xxxx":                                     "Parquet",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/source"
 	"github.com/accrete-ml/accrete/learner"
@@ -29,6 +30,7 @@ type File struct {
 	now    line
 	broken error  // why no row follows
 	why    string // how the task was determined
+	alike  bool   // see Alike
 	close  func() error
 
 	bytes *source.Counted // counts the bytes read; nil if the size of the file is unknown
@@ -191,19 +193,23 @@ func (f *File) look() error {
 			size += len(cell) + 16
 		}
 	}
-	labels, numbers, values := 0, 0, hints.Labels{}
+	var labels csvline.Tally
+	var values hints.Labels
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
 		if l.err != nil || s == "" || f.d.typed() && csvline.IsMissing(s) { // a missing value; it counts as a class name only if other labels are text
 			continue
 		}
-		labels++
+		labels.Add(s)
 		if v, _, ok := decimal.Parse(s); ok {
-			numbers++
 			values.Add(v)
 		}
 	}
-	if err := f.rows.learn(f.ahead, numbers < labels && f.d.task != learner.Regression); err != nil {
+	are := labels.Labels(values.Classes() > 0)
+	if f.d.task == learner.Auto && labels.Comma() != "" {
+		return fmt.Errorf("labels have numbers with commas, such as %s: write them with decimal points and without thousands separators, or use --task classification (learner.task)", excerpt.Quote(labels.Comma()))
+	}
+	if err := f.rows.learn(f.ahead, are == csvline.TextLabels && f.d.task != learner.Regression); err != nil {
 		return err
 	}
 	if f.d.task != learner.Auto {
@@ -214,14 +220,17 @@ func (f *File) look() error {
 		return nil
 	}
 	var task learner.Task
-	switch {
-	case labels == 0:
+	switch n := values.Classes(); {
+	case are == csvline.NoLabels:
 		f.why = fmt.Sprintf("no label in the first %d rows", len(f.ahead))
 		return nil
-	case numbers < labels:
+	case are == csvline.TextLabels:
 		task, f.why = learner.Classification, TextLabels
-	case values.Classes() > 0:
-		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", values.Classes(), labels)
+	case n == 1:
+		f.alike = f.broken == nil
+		task, f.why = learner.Classification, fmt.Sprintf("the first %d labels are one whole number", labels.Len())
+	case n > 1:
+		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", n, labels.Len())
 	default:
 		task, f.why = learner.Regression, "labels are numbers"
 	}
@@ -238,6 +247,29 @@ func (d *Decoder) settleTask(task learner.Task) {
 
 // Task returns the task and how it was determined.
 func (f *File) Task() (learner.Task, string) { return f.d.task, f.why }
+
+// Alike reports whether the task is a classification because all labels that were read to determine it
+// are the same whole number, and more rows follow.
+func (f *File) Alike() bool { return f.alike }
+
+// Unnamed reports whether the first column of a CSV file has no name, so that it is no input. Such a
+// column has the numbers of the rows, as pandas and R write them.
+func (f *File) Unnamed() bool {
+	c, ok := f.rows.(*csvRows)
+	return ok && c.unnamed
+}
+
+// IgnoreFurther has the columns of a CSV file that are not in its schema be ignored, as with
+// Config.Unknown. Other than a field of a single record, such a column is hardly a misspelt one: the
+// file has those of the schema as well, or its rows lack a value.
+func (f *File) IgnoreFurther() {
+	if c, ok := f.rows.(*csvRows); ok {
+		c.d.config.Unknown, f.reader.config.Unknown = "ignore", "ignore"
+	}
+}
+
+// Dropped is Decoder.Dropped for the rows of f.
+func (f *File) Dropped() (n int64, field string) { return f.d.Dropped() }
 
 // Schema returns the schema after the rows returned so far.
 func (f *File) Schema() *Schema { return f.d.Schema() }

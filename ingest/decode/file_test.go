@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,7 +153,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		{Config{}, "a.csv", strings.Repeat("\n", 32<<10) + "a,y\n1,2\n", `the first 32768 bytes are blank`},
 		{Config{}, "a.csv", "y\n1\n", `no input columns`},
 		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
-		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
+		{Config{}, "a.csv", "a,,y\n1,1,1\n", `column 2 has no name in the header`},
 		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
 		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want json, vw, npy, libsvm, csv`},
 		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, but the columns have names, such as "a"`},
@@ -198,7 +199,7 @@ func TestTaskOfAFile(t *testing.T) {
 		{column(100, func(i int) string { return fmt.Sprint(-1 + 2*(i%2)) }), learner.Classification, "2 different whole numbers in the first 100 labels"},
 		{column(100, func(i int) string { return fmt.Sprint(float64(i%3) + 0.5) }), learner.Regression, "labels are numbers"},
 		{column(100, func(i int) string { return "c" + fmt.Sprint(i) }), learner.Classification, "labels are text"},
-		{column(1100, func(i int) string { return map[bool]string{true: "1", false: "0.5"}[i < 1000] }), learner.Classification, "1 different whole numbers in the first 1000 labels"},
+		{column(1100, func(i int) string { return map[bool]string{true: "1", false: "0.5"}[i < 1000] }), learner.Classification, "the first 1000 labels are one whole number"},
 		{column(3, func(i int) string { return "" }), learner.Auto, "no label in the first 3 rows"},
 	} {
 		if task, why := open(t, Config{}, "a.csv", c.text).Task(); task != c.want || why != c.why {
@@ -439,6 +440,127 @@ func TestWhatFollowsGzip(t *testing.T) {
 		f.Close()
 		if !errors.Is(err, test.want) || rows-1 != test.rows {
 			t.Errorf("%q: %d rows, %v; want %d, %v", test.more, rows-1, err, test.rows, test.want)
+		}
+	}
+}
+
+// The first column of a CSV file may have no name, as pandas and R write the numbers of rows.
+func TestAnUnnamedFirstColumnIsNoInput(t *testing.T) {
+	f := open(t, Config{Infer: true}, "a.csv", ",a,y\n0,1.5,1\n1,2.5,2\n")
+	if got := rowsOf(f); len(got) != 2 || !f.Unnamed() || !slices.Equal(f.Schema().Columns, []string{"a"}) {
+		t.Errorf("unnamed %t, columns %v, rows %q", f.Unnamed(), f.Schema().Columns, got)
+	}
+	if f := open(t, Config{Infer: true}, "b.csv", "a,y\n1.5,1\n"); f.Unnamed() {
+		t.Error("a file with names is said to have none")
+	}
+}
+
+// Columns of a CSV file beyond those of its schema are an error, or ignored and counted.
+func TestFurtherColumnsAreIgnoredWhereThatIsAsked(t *testing.T) {
+	s := Schema{Columns: []string{"a"}, Task: "regression"}
+	for _, ignore := range []bool{false, true} {
+		f, err := Read(strings.NewReader("id,a,y\n7,1.5,1\n8,2.5,2\n"), "a.csv", Config{Infer: true}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ignore {
+			f.IgnoreFurther()
+		}
+		got := strings.Join(rowsOf(f), "\n")
+		if n, field := f.Dropped(); strings.Contains(got, "unknown field") == ignore || ignore && (n != 2 || field != "id") {
+			t.Errorf("ignore %t: %d of %q\n%s", ignore, n, field, got)
+		}
+	}
+}
+
+// Booleans are classes of the same names in each spelling, or of those that the schema has.
+func TestBooleanLabelsInEverySpelling(t *testing.T) {
+	for _, test := range []struct{ known, want string }{{"", "true false"}, {"True False", "True False"}, {"TRUE", "TRUE false"}} {
+		s := Schema{Columns: []string{"a"}, Task: "classification", Classes: strings.Fields(test.known)}
+		if test.known == "" {
+			s = Schema{}
+		}
+		f, err := Read(strings.NewReader("a,y\n1,True\n2,FALSE\n3,true\n4,false\n"), "a.csv", Config{Infer: true}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var classes []int
+		for range 4 {
+			row, err := f.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if classes = append(classes, row.Label.Class); test.known == "" {
+				if b, err := f.Record(nil); err != nil || !strings.HasSuffix(string(b), fmt.Sprintf(`"label":%t}`, len(classes)%2 == 1)) {
+					t.Errorf("%s, %v", b, err)
+				}
+			}
+		}
+		if got := strings.Join(f.Schema().Classes, " "); got != test.want || !slices.Equal(classes, []int{0, 1, 0, 1}) {
+			t.Errorf("%q: classes %q, rows of %v", test.known, got, classes)
+		}
+	}
+}
+
+// A few labels that are no numbers do not make classes of the others, unless these look like classes.
+func TestFewLabelsWithoutNumbers(t *testing.T) {
+	for _, test := range []struct {
+		name, odd string
+		value     func(i int) string
+		want      string
+	}{
+		{"numbers", "?", func(i int) string { return fmt.Sprint(float64(i)*1.25 + 0.5) }, "regression because labels are numbers"},
+		{"text among numbers", "x", func(i int) string { return fmt.Sprint(float64(i)*1.25 + 0.5) }, "regression because labels are numbers"},
+		{"text among classes", "x", func(i int) string { return fmt.Sprint(i % 3) }, "classification because labels are text"},
+		{"equal", "7", func(int) string { return "7" }, "classification because the first 1000 labels are one whole number"},
+		{"thousands", "?", func(i int) string { return fmt.Sprintf(`"%d,%03d"`, 1+i, i%1000) }, "labels have numbers with commas, such as"},
+	} {
+		text := "a,y\n"
+		for i := range 1200 {
+			v := test.value(i)
+			if i%200 == 150 {
+				v = test.odd
+			}
+			text += fmt.Sprintf("%d,%s\n", i%7, v)
+		}
+		f, err := Read(strings.NewReader(text), "a.csv", Config{Infer: true}, Schema{})
+		if err != nil {
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		task, why := f.Task()
+		if got := fmt.Sprintf("%v because %s", task, why); got != test.want || f.Alike() != (test.name == "equal") {
+			t.Errorf("%s: %s, want %s; alike: %t", test.name, got, test.want, f.Alike())
+		}
+		for i := range 151 {
+			if _, err := f.Next(); (err != nil) != (i == 150 && test.name == "text among numbers") {
+				t.Errorf("%s, row %d: %v", test.name, i, err)
+			}
+		}
+	}
+}
+
+// Cells that mark a missing value are missing among numbers, and values of a category elsewhere.
+// Numbers with leading zeros are codes.
+func TestMarkersAndLeadingZeros(t *testing.T) {
+	text := "a,b,c,y\n"
+	for i := range 400 {
+		a, b := fmt.Sprint(float64(i)/4), fmt.Sprintf("v%d", i%3)
+		if i%10 == 3 {
+			a, b = []string{"?", "-", "None", `\N`}[i/10%4], "None"
+		}
+		text += fmt.Sprintf("%s,%s,%05d,%d\n", a, b, i*97%5000, i%2)
+	}
+	f := open(t, Config{Infer: true, Missing: "impute"}, "a.csv", text)
+	for i := range 400 {
+		row, err := f.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.IsNaN(row.X[0]) != (i%10 == 3) || math.IsNaN(row.X[1]) || fmt.Sprint(row.Types) != "[numeric category category]" {
+			t.Fatalf("row %d: %v %v", i, row.X, row.Types)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func (s *libsvmRows) labelOf(l line) value {
 
 // valueOf returns the value of a label.
 func (s *libsvmRows) valueOf(label []byte) value {
-	return labelCell(unsafe.String(unsafe.SliceData(label), len(label)), s.textLabels)
+	return s.d.labelCell(unsafe.String(unsafe.SliceData(label), len(label)), s.textLabels)
 }
 
 func (s *libsvmRows) decode(l line) (Row, *Error) {
@@ -251,7 +251,7 @@ func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
 		if dst, err = appendText(dst, name); err != nil {
 			return dst, err
 		}
-		if dst, err = appendValue(append(dst, ':'), labelCell(string(label), s.textLabels)); err != nil {
+		if dst, err = appendValue(append(dst, ':'), s.d.labelCell(string(label), s.textLabels)); err != nil {
 			return dst, err
 		}
 	}

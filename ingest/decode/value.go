@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/accrete-ml/accrete/ingest/decode/csvline"
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
 	"github.com/accrete-ml/accrete/learner"
@@ -85,12 +86,33 @@ func cell(s string) value {
 	return respelled(s, v)
 }
 
-// labelCell reads a label. With asText, labels are text even if they look like numbers.
-func labelCell(s string, asText bool) value {
+// labelCell reads a label. With asText, labels are text even if they look like numbers. A boolean in
+// any spelling, such as True, is the class of that meaning, as in JSON.
+func (d *Decoder) labelCell(s string, asText bool) value {
+	if word := csvline.Boolean(s); word != "" {
+		if name := d.spelling(s, word); name != word {
+			return value{kind: text, text: view(name)}
+		}
+		return value{kind: boolean, text: view(word)}
+	}
 	if asText && s != "" {
 		return value{kind: text, text: view(s)}
 	}
 	return cell(s)
+}
+
+// spelling returns the name of the class for a cell that is the boolean word in some spelling: a class
+// that is known, with the same spelling if there is one, or else the word itself.
+func (d *Decoder) spelling(cell, word string) string {
+	if _, known := d.class[cell]; known {
+		return cell
+	}
+	for _, name := range d.schema.Classes {
+		if strings.EqualFold(name, word) {
+			return name
+		}
+	}
+	return word
 }
 
 // spelled returns a number with its text, which uses the memory of d.

@@ -92,9 +92,9 @@ func (d *Decoder) vwRecord(e vw.Example, textLabels bool) (r record, err *Error)
 	for _, f := range e.Features {
 		d.list = append(d.list, field{f.Name, vwValue(f)})
 	}
-	cellOf := func(b []byte) value { return labelCell(unsafe.String(unsafe.SliceData(b), len(b)), false) }
+	cellOf := func(b []byte) value { return cell(unsafe.String(unsafe.SliceData(b), len(b))) }
 	if len(e.Label) > 0 {
-		r.label = labelCell(unsafe.String(unsafe.SliceData(e.Label), len(e.Label)), textLabels)
+		r.label = d.labelCell(unsafe.String(unsafe.SliceData(e.Label), len(e.Label)), textLabels)
 	}
 	if len(e.Weight) > 0 {
 		r.weight = cellOf(e.Weight)

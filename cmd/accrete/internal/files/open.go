@@ -83,6 +83,13 @@ func (k *kind) lines(path string, c decode.Config, s decode.Schema) (*decode.Fil
 	return decode.Read(lines, path, c, s)
 }
 
+// WarnOfDropped logs which fields of a file were ignored because the model has no such columns.
+func WarnOfDropped(e *env.Env, file *decode.File, name string) {
+	if n, field := file.Dropped(); n > 0 {
+		e.Log.Warn().Str("file", name).Str("field", field).Int64("values", n).Msg("fields that are no columns of the model were ignored; the first of them is named")
+	}
+}
+
 // interruptible returns a reader that fails once ctx is done, even while a Read
 // of r blocks.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {

@@ -109,6 +109,12 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
+	if file.Unnamed() {
+		e.Log.Warn().Msg("the first column has no name, so it is no input: name it in the header if it is one")
+	}
+	if file.Alike() {
+		e.Log.Warn().Msg("the first labels are all the same whole number, which is taken for a class: if labels are numbers, use --task regression")
+	}
 	run, err := offline.NewFit(options, c)
 	if err != nil {
 		return exit.Usage("%w", err)

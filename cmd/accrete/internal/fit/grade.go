@@ -48,6 +48,9 @@ func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *
 		return nil, err
 	}
 	defer file.Close()
+	file.IgnoreFurther()
+	defer files.WarnOfDropped(e, file, "--test")
+	strange := int64(0) // rows with a class that the model has not learned
 	g := offline.NewGrade(model, len(schema.Columns))
 	g.Classes = schema.Classes
 	for ctx.Err() == nil {
@@ -57,6 +60,9 @@ func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *
 				return nil, files.Unlabelled(file, f.Test, ", so nothing was tested")
 			}
 			fig := display.NewFigure(g.Task(), g.Error(), g.Rows())
+			if strange > 0 {
+				e.Log.Warn().Int64("rows", strange).Int64("of", g.Rows()).Strs("classes", file.Schema().Classes[len(schema.Classes):]).Msg("rows of --test have classes that the model has not learned, so every prediction for them is wrong")
+			}
 			if each := g.Errors(); len(each) > 1 {
 				fig.Each = each
 			}
@@ -73,6 +79,9 @@ func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *
 		}
 		if err == nil {
 			g.Add(row)
+			if row.Label.Task == learner.Classification && row.Label.Class >= len(schema.Classes) {
+				strange++
+			}
 		}
 	}
 	return nil, ctx.Err()

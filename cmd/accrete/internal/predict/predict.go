@@ -62,6 +62,8 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
+	file.IgnoreFurther()
+	defer files.WarnOfDropped(e, file, p.File)
 	w := NewWriter(e.Stdout, file, p.JSON || p.Explain, c.Labels, m.Schema.Classes)
 	u := m.Uncertainty()
 	w.Intervals, w.Variance, w.Taus = u.Valid(), u.HasVariance(), m.Taus()
