@@ -515,6 +515,24 @@ func TestProgressivePredictionsOfEveryFormat(t *testing.T) {
 	}
 }
 
+// Predictions are compressed if the name of their file says so.
+func TestProgressivePredictionsAreCompressed(t *testing.T) {
+	file, out := filepath.Join(t.TempDir(), "a.csv"), filepath.Join(t.TempDir(), "out.csv.gz")
+	if err := os.WriteFile(file, []byte("y,a\n"+strings.Repeat("p,1\nn,2\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, nil, "fit", file, "--predictions", out); code != exit.Done {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if code, stdout, stderr := call(t, nil, "fit", out, "--label", "y"); code != exit.Done || !strings.Contains(stdout, "from 3 inputs") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	written, err := os.ReadFile(out)
+	if err != nil || !bytes.HasPrefix(written, []byte("\x1f\x8b")) {
+		t.Errorf("%v, %q", err, written[:min(len(written), 20)])
+	}
+}
+
 // A name that would be there twice is refused, whichever options the prediction has.
 func TestNamesOfPredictionsAreTakenOnce(t *testing.T) {
 	dir := t.TempDir()

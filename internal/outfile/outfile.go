@@ -20,8 +20,9 @@ type File struct {
 }
 
 // Create begins the file with this name, which only its owner can read, unless it replaces one with
-// other permissions. What is written appears there with Commit. A symbolic link stays one: the file that it leads to is replaced. A device or
-// a pipe is written directly; opening a named pipe waits for its reader.
+// other permissions. What is written appears there with Commit. A symbolic link stays one: the file
+// that it leads to is replaced. A device or a pipe is written directly; opening a named pipe waits for
+// its reader.
 func Create(name string) (*File, error) {
 	target, direct, err := resolve(name)
 	if err != nil {

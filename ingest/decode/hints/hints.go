@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/accrete-ml/accrete/ingest/decode/decimal"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -42,6 +44,9 @@ type field struct {
 	fractions                  bool                // a number of such a field is not whole
 	distinct                   map[uint64]struct{} // hashes of texts, or these numbers
 	date, number               string              // one of them
+	first, second              int                 // the largest of the first and second parts of dates
+	written                    int                 // numbers in a form that is not read as one
+	writing                    string              // one of them
 }
 
 // New returns a Counter that has seen no row.
@@ -96,7 +101,29 @@ func (c *Counter) Text(name, text []byte) {
 	f.distinct[xxhash.Sum64(text)] = struct{}{}
 	if otherDate(text) {
 		f.dates, f.date = f.dates+1, string(text)
+		parts := bytes.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+		first, _ := strconv.Atoi(string(parts[0]))
+		second, _ := strconv.Atoi(string(parts[1]))
+		f.first, f.second = max(f.first, first), max(f.second, second)
+	} else if isWritten(text) {
+		f.written, f.writing = f.written+1, string(text)
 	}
+}
+
+// isWritten reports whether a text is a number with a sign of a currency, a unit or separators of
+// thousands, or one with a fraction.
+func isWritten(text []byte) bool {
+	s := strings.TrimFunc(string(text), func(c rune) bool { return strings.ContainsRune("$€£¥%() ", c) })
+	trimmed := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ°²")
+	if unit := len(s) - len(trimmed); unit == 1 && !strings.HasSuffix(trimmed, " ") || unit > 6 {
+		return false // a code, such as 12A, or words
+	}
+	s = strings.NewReplacer(",", "", " ", "", "'", "", "\u00a0", "").Replace(trimmed)
+	_, n := decimal.Scan([]byte(s))
+	if len(s) > 1 && s[0] == '0' && s[1]-'0' <= 9 {
+		return false // a code, such as the number of a telephone
+	}
+	return n == len(s) && n > 0 && (s != string(text) || strings.Contains(s, "."))
 }
 
 func (c *Counter) of(name []byte) *field {
@@ -134,7 +161,9 @@ func (c *Counter) Hint(name, typ string) string {
 		return "has whole numbers that repeat, and the name of a code: if the order of the numbers means nothing, declare it with the type category"
 	case typ != learner.CategoryColumn.String():
 	case f.hasDates():
-		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))
+		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date, f.first, f.second))
+	case f.texts >= leastTexts && 10*f.written >= 9*f.texts:
+		return fmt.Sprintf("has numbers such as %.40s, which are read as categories: write them as plain numbers, such as 1234.5", f.writing)
 	case c.IsText(name):
 		return fmt.Sprintf("has values of %.0f words that seldom repeat: with the type text, the words count and not only the whole value", float64(f.words)/float64(f.texts))
 	}
@@ -178,14 +207,18 @@ func otherDate(b []byte) bool {
 }
 
 // FormatOf returns the type of a column with a date such as 01.02.2024, with a format of
-// times that may be its own.
-func FormatOf(date string) string {
+// times that may be its own. first and second are the largest of the first two parts of all dates.
+func FormatOf(date string, first, second int) string {
 	at := strings.IndexAny(date, "./-")
 	separator, last := date[at:at+1], date[strings.LastIndexAny(date, "./-")+1:]
 	year, clock := "%Y", ""
 	if i := strings.IndexAny(last, " T"); i >= 0 {
 		hours := []string{"%H", "%M", "%S"}
-		clock, last = last[i:i+1]+strings.Join(hours[:min(3, 1+strings.Count(last, ":"))], ":"), last[:i]
+		half := ""
+		if strings.HasSuffix(last, "AM") || strings.HasSuffix(last, "PM") {
+			hours[0], half = "%I", " %p"
+		}
+		clock, last = last[i:i+1]+strings.Join(hours[:min(3, 1+strings.Count(last, ":"))], ":")+half, last[:i]
 	}
 	if len(last) < 4 {
 		year = "%y"
@@ -193,7 +226,9 @@ func FormatOf(date string) string {
 	switch format := strings.Join([]string{"%d", "%m", year}, separator) + clock; {
 	case at == 4:
 		return "time:" + strings.Join([]string{"%Y", "%m", "%d"}, separator) + clock
-	case separator == "/":
+	case second > 12:
+		return "time:" + strings.Join([]string{"%m", "%d", year}, separator) + clock
+	case separator == "/" && first <= 12:
 		return "time:" + format + ", or time:%m/%d/" + year + clock + " if the month is first"
 	default:
 		return "time:" + format

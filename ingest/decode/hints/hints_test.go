@@ -92,3 +92,26 @@ func TestTexts(t *testing.T) {
 		t.Error("no values are texts")
 	}
 }
+
+// Numbers with signs, units and separators are hinted at, and codes are not.
+func TestNumbersThatAreWrittenOtherwise(t *testing.T) {
+	for text, want := range map[string]bool{
+		"$1,234.00": true, "12 %": true, "1,234 sqft": true, "12.5kg": true, "1'234": true, "(5)": true, "1 234,5": true, "3.25": true, "€ -5": true,
+		"12A": false, "0170 1234": false, "12": false, "A12": false, "10.0.0.1": false, "11:38": false, "": false, "$": false, "kg": false, "12 kilometres": false, "2024-01-02": false,
+	} {
+		if got := isWritten([]byte(text)); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+	c := New()
+	for i := range 200 {
+		c.Text([]byte("price"), []byte(fmt.Sprintf("$%d.50", i)))
+		c.Text([]byte("code"), []byte(fmt.Sprintf("A%d", i)))
+	}
+	if got := c.Hint("price", "category"); !strings.HasPrefix(got, "has numbers such as $199.50, which are read as categories") {
+		t.Error(got)
+	}
+	if got := c.Hint("code", "category"); got != "" {
+		t.Error(got)
+	}
+}

@@ -75,7 +75,7 @@ type Command struct {
 	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `placeholder:"NUMBER" help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time, and the weights of a mixture, to this PNG or SVG file."`
-	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file if that is CSV, LIBSVM or JSON lines, and otherwise as JSON lines. The file is complete or, if the run fails or is interrupted, what it was before."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file if that is CSV, LIBSVM or JSON lines, and otherwise as JSON lines; compressed if the name ends with .gz. The file is complete or, if the run fails or is interrupted, what it was before."`
 	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 
 	given map[string]bool // flags on the command line

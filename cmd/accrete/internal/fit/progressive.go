@@ -2,7 +2,10 @@ package fit
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
+	"io"
+	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/predict"
@@ -18,6 +21,7 @@ import (
 // nil without --predictions.
 type progressive struct {
 	file  *outfile.File
+	zip   *gzip.Writer // nil unless the name ends with .gz
 	rows  *decode.File
 	out   *predict.Writer
 	queue []predict.Row // rows that are not predicted yet
@@ -36,7 +40,13 @@ func (f *Command) progressive(ctx context.Context, rows *decode.File, run *offli
 	if err != nil {
 		return nil, err
 	}
-	p := &progressive{file: file, rows: rows, out: predict.NewWriter(file, rows, false, f.Label, nil)}
+	p := &progressive{file: file, rows: rows}
+	var to io.Writer = file
+	if strings.HasSuffix(f.Predictions, ".gz") {
+		p.zip = gzip.NewWriter(file)
+		to = p.zip
+	}
+	p.out = predict.NewWriter(to, rows, false, f.Label, nil)
 	p.out.Intervals, p.out.Variance = f.Intervals > 0, f.Variance
 	if l, err := loss.Parse(f.Loss); err == nil {
 		if q, ok := l.(loss.Quantiles); ok {
@@ -86,6 +96,11 @@ func (p *progressive) finish() error {
 	}
 	if err := p.out.Flush(); err != nil {
 		return err
+	}
+	if p.zip != nil {
+		if err := p.zip.Close(); err != nil {
+			return err
+		}
 	}
 	return p.file.Commit()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
@@ -112,5 +113,9 @@ func preview(v any) string {
 	if v == nil {
 		return ""
 	}
-	return fmt.Sprintf("%.60s", fmt.Sprint(v))
+	text := fmt.Sprint(v)
+	if strings.ContainsFunc(text, func(c rune) bool { return !strconv.IsPrint(c) }) {
+		text = strconv.Quote(text)
+	}
+	return fmt.Sprintf("%.60s", text)
 }
