@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,10 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
-	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/beginning"
-	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/grouplag"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -25,7 +22,6 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/internal/watchdog"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -78,7 +74,7 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 		}
 	}()
 	c.Start.KeepChoices(&c)
-	if err := checkRefit(c); err != nil {
+	if err := c.ValidateRefit(); err != nil {
 		return nil, err
 	}
 	if l.gate, err = newGate(c); err != nil {
@@ -114,7 +110,7 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if options, err = l.config.KeepReading(l.journal.Log.Fold.Config().Config); err != nil {
 		return nil, err
 	}
-	if err := checkRefit(l.config); err != nil {
+	if err := l.config.ValidateRefit(); err != nil {
 		return nil, err
 	}
 	if err := l.memory.of(l.config); err != nil {
@@ -181,38 +177,6 @@ func (l *Learner) updateInputs(ctx context.Context, stoodBy bool) (err error) {
 		l.ends, err = l.inputs.Ends(ctx, c.Client, c.Report)
 	}
 	return err
-}
-
-// checkRefit returns an error if refits are configured and impossible for this model.
-func checkRefit(c model.Config) error {
-	if c.Refit.Every <= 0 {
-		return nil
-	}
-	if err := c.Refit.Validate(); err != nil {
-		return err
-	}
-	if c.Decode.Late != nil {
-		return errRefitLate
-	}
-	if c.Learner.Lags > 0 {
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
-	}
-	if len(c.Decode.Tables) > 0 {
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, challenger.ErrTables)
-	}
-	if len(c.Decode.Windows) > 0 {
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
-	}
-	if c.Learner.HalfLife > 0 {
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrAges)
-	}
-	if c.Learner.Forest > 0 && !c.Learner.ForestTrial { // a forest on trial may have been discarded
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
-	}
-	if c.Learner.Sparse > 0 {
-		return fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrSparse)
-	}
-	return nil
 }
 
 // outputLimits returns the limits of the output topics, and the number of partitions of the

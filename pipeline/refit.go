@@ -26,12 +26,6 @@ type RefitReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
-// errRefitLate is the error for a refit of a model whose labels come later than its rows.
-var errRefitLate = fmt.Errorf("%w: its labels come later than its features (input.labels), and a refit reads records again that have both", refit.ErrUnfit)
-
-// errRefitAdopts is the error for a refit of a model that adopts columns.
-var errRefitAdopts = fmt.Errorf("%w: it adopts columns (input.on_change), and a refit reads records again with the columns of one model", refit.ErrUnfit)
-
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
 // challenger, under the current claim. It also returns the challenger.
@@ -41,11 +35,8 @@ func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *sna
 	if err := c.Refit.Validate(); err != nil {
 		return report, nil, err
 	}
-	if c.Decode.Late != nil {
-		return report, nil, errRefitLate
-	}
-	if c.Decode.Adopt {
-		return report, nil, errRefitAdopts
+	if err := c.Refittable(); err != nil {
+		return report, nil, err
 	}
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {

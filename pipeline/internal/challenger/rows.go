@@ -14,7 +14,6 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -27,9 +26,6 @@ func Decisions(c model.Config) *decisions.Log {
 // errNoRows means that the rows before a seq cannot be read again: retention has
 // deleted the records, or the log was trimmed to just before that seq.
 var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
-
-// ErrTables means that rows cannot be read again because the rows of tables have changed.
-var ErrTables = errors.New("a refit reads records again, and the rows of input.tables have changed since")
 
 // Rows returns the last n labelled records up to s, as rows, and the seq of the BATCH that has the
 // first of them. It returns fewer if the log or the input does not have as many. If keyed is true,
@@ -60,14 +56,8 @@ func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapsh
 	if _, err := c.KeepReading(s.Config); err != nil {
 		return nil, 0, 0, err
 	}
-	if len(c.Decode.Tables) > 0 {
-		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, ErrTables)
-	}
-	if c.Learner.HalfLife > 0 {
-		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrAges)
-	}
-	if len(c.Decode.Windows) > 0 {
-		return nil, 0, 0, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrWindows)
+	if err := c.Rereadable(); err != nil {
+		return nil, 0, 0, err
 	}
 	c.Decode.Fixed = true // the rows have the columns of the snapshot
 	d, err := history.NewDecider(c.Decode, keyed, &schema)

@@ -45,7 +45,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return model.Config{}, err
 	}
-	if err := check(model.Config{Decode: d, Learner: of, Refit: refit(c)}); err != nil {
+	if err := check(model.Config{Decode: d, Learner: of, Refit: refit(c), Gate: gate(c)}); err != nil {
 		return model.Config{}, err
 	}
 	return model.Config{
@@ -170,7 +170,7 @@ func Check(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	return check(model.Config{Decode: d, Learner: l, Refit: refit(c)})
+	return check(model.Config{Decode: d, Learner: l, Refit: refit(c), Gate: gate(c)})
 }
 
 // check returns an error if the options of p are invalid, or exclude each other.
@@ -179,6 +179,15 @@ func check(p model.Config) error {
 		return exit.Refuse(named(err))
 	}
 	if _, err := p.Options(); err != nil {
+		return exit.Refuse(err)
+	}
+	if err := p.ValidateRefit(); err != nil {
+		return exit.Refuse(err)
+	}
+	if p.Gate.Metric == "" {
+		return nil
+	}
+	if err := p.Gate.Validate(p.Learner); err != nil {
 		return exit.Refuse(err)
 	}
 	return nil
