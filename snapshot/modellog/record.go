@@ -162,8 +162,8 @@ type Released struct {
 	Signed
 }
 
-// Pause states that nothing is decided after Seq until a RESUME, because too many
-// of the last records were bad. It does not affect what is learned.
+// Pause states that nothing is decided after Seq until a RESUME, because too many of the last records
+// were bad or the columns have changed. It does not affect what is learned.
 type Pause struct {
 	Owner
 	Seq    int64  `json:"seq"`

@@ -129,6 +129,7 @@ func (d *Decider) know(all []modellog.Schema) {
 	}
 }
 
+// Decide decodes the records of spans. A record that is invalid has the reason in Item.Err.
 func (d *Decider) Decide(spans []input.Span) *Decided {
 	b := &Decided{values: d.Values, redact: d.Redact, Schemas: d.fetched, timeout: d.timeout, Form: d.Form, Tables: d.changed, Renames: d.renames}
 	d.fetched, d.changed = nil, nil

@@ -17,6 +17,7 @@ type Publication struct {
 	Quarantined []Outgoing
 }
 
+// Outgoing is a record for an output topic.
 type Outgoing struct {
 	Partition int32 // of the input
 	Record    ingest.Record

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
+// HashRecord adds to h all that determines how r is read.
 func HashRecord(h *xxhash.Digest, r *ingest.Record) {
 	var n [8]byte
 	field := func(b []byte) {

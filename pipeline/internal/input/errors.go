@@ -35,6 +35,7 @@ var (
 	ErrReplaced  = errors.New("it does not exist any more")
 )
 
+// Recreated returns the error for a topic that was deleted and created again.
 func Recreated(topic string) error {
 	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise start a new model under another name", ErrHistory, topic, ErrRecreated)
 }

@@ -30,6 +30,7 @@ func (in *Partition) String() string { return fmt.Sprintf("%s/%d", in.Topic, in.
 // records of a BATCH are in this order.
 type Partitions []*Partition
 
+// Find returns a partition of a topic, or nil.
 func (ins Partitions) Find(topic string, partition int32) *Partition {
 	i, ok := slices.BinarySearchFunc(ins, &Partition{Topic: topic, Partition: partition}, Compare)
 	if !ok {
@@ -38,6 +39,7 @@ func (ins Partitions) Find(topic string, partition int32) *Partition {
 	return ins[i]
 }
 
+// Compare orders partitions by topic and number.
 func Compare(a, b *Partition) int {
 	return cmp.Or(strings.Compare(a.Topic, b.Topic), int(a.Partition)-int(b.Partition))
 }

@@ -49,6 +49,8 @@ type Source struct {
 	at func(topic string, r *ingest.Record) int64 // time of a record, see Align; nil: records are taken in any order
 }
 
+// NewSource returns a Source of the records of ins from their positions on, up to the offsets ends unless
+// that is nil. With gaps, records that retention has deleted are passed over.
 func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
 	s := &Source{client: client, budget: budget, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: PartitionsEvery}
 	for _, in := range ins {

@@ -16,7 +16,10 @@ var began = time.Now()
 // monotonic returns a monotonic time in nanoseconds.
 func monotonic() int64 { return int64(time.Since(began)) + 1 }
 
+// Beat notes that there was progress.
 func (p *Pulse) Beat() { p.at.Store(monotonic()) }
+
+// Rest notes that there is nothing to do, so that no progress is expected.
 func (p *Pulse) Rest() { p.at.Store(0) }
 
 // Stopped returns a channel that is closed when there has been no beat for longer than limit while

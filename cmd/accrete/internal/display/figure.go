@@ -20,6 +20,7 @@ type Figure struct {
 	*deviation.Figures // nil for the square loss and for classes
 }
 
+// NewFigure returns the Figure of a model with the error v over n examples.
 func NewFigure(task learner.Task, v float64, n int64) Figure {
 	switch task {
 	case learner.Regression:
@@ -40,6 +41,7 @@ func Progressive(task learner.Task, s learner.Scores) Figure {
 	return f
 }
 
+// Value returns the number that the Figure has for its task.
 func (f Figure) Value() float64 {
 	if f.NMSE != nil {
 		return *f.NMSE

@@ -111,6 +111,7 @@ func TryAgain(err error) error { return coded{err, Later} }
 // state is changed.
 func Refuse(err error) error { return coded{err, Refused} }
 
+// Code returns the exit code of the process for err.
 func Code(err error) int {
 	if err == nil {
 		return Done

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
@@ -161,6 +162,9 @@ func (o *cluster) output(ctx context.Context, name string) error {
 	if name == model.LogTopic(o.c.Model) {
 		return o.log(ctx, t)
 	}
+	if t.MaxMessageBytes < record.MinMessageBytes {
+		return o.say("problem", "topic %s accepts records of %d bytes at most: set max.message.bytes to at least %d", name, t.MaxMessageBytes, record.MinMessageBytes)
+	}
 	return o.say("ok", "topic %s: %s, retention %s", name, display.Count(int64(t.Partitions), "partition"), retention(t.RetentionMs))
 }
 
@@ -177,9 +181,9 @@ func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
 	if err != nil {
 		return o.problem(ctx, err)
 	}
-	for name, want := range map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"} {
-		if got, ok := config[name]; ok && got != want {
-			return o.say("problem", "model log %s would delete its records: set %s=%s (it is %s)", t.Name, name, want, got)
+	for _, want := range [][2]string{{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}} {
+		if got, ok := config[want[0]]; ok && got != want[1] {
+			return o.say("problem", "model log %s would delete its records: set %s=%s (it is %s)", t.Name, want[0], want[1], got)
 		}
 	}
 	if least := int(o.c.Snapshot.Chunk) + chunkOverhead; t.MaxMessageBytes < least {

@@ -49,10 +49,11 @@ func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string)
 		if err := rows(ctx, e, c, path, yield); err != nil {
 			return err
 		}
-		if now, _, err := digest(path); err != nil || now != s.SHA256 {
-			return errors.Join(err, fmt.Errorf("%s has changed while it was read", path))
+		now, _, err := digest(path)
+		if err == nil && now != s.SHA256 {
+			err = fmt.Errorf("%s has changed while it was read", path)
 		}
-		return nil
+		return err
 	}
 	return s, nil
 }

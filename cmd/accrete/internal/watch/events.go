@@ -84,7 +84,7 @@ func (w *Watch) quarantining(ev event.Quarantining) {
 // mostNames is the maximum number of columns that a line of the log names.
 const mostNames = 20
 
-// columns logs changes of the columns, and new fields that are not columns.
+// misread logs columns and labels of a new model that look as if they were of another type.
 func (w *Watch) misread(ev event.Misread) {
 	if len(ev.Texts) > 0 {
 		w.log.Warn().Strs("columns", ev.Texts[:min(len(ev.Texts), mostNames)]).Msg("these categories look like texts: to learn from their words, begin a new model that declares them as text in input.columns")
@@ -94,6 +94,7 @@ func (w *Watch) misread(ev event.Misread) {
 	}
 }
 
+// columns logs changes of the columns, and new fields that are not columns.
 func (w *Watch) columns(ev event.Columns) {
 	w.metrics.MissingColumns.Set(float64(ev.Missing))
 	w.metrics.DroppedFields.Add(float64(ev.Dropped))

@@ -63,6 +63,7 @@ const Patience = 10 * time.Second
 // not ready.
 const NoProgress = 25 * time.Second
 
+// New returns a Watch of a model, with its metrics in r and its conditions in h.
 func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *Watch {
 	return &Watch{
 		log:     log,
