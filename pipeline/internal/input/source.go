@@ -50,7 +50,7 @@ type Source struct {
 }
 
 // NewSource returns a Source of the records of ins from their positions on, up to the offsets ends unless
-// that is nil. With gaps, records that retention has deleted are passed over.
+// that is nil. With gaps it continues after lost input, which is otherwise an error.
 func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
 	s := &Source{client: client, budget: budget, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: PartitionsEvery}
 	for _, in := range ins {
