@@ -60,11 +60,14 @@ type Scorer struct {
 	loading   sync.Map       // options of tables to a *sync.Mutex, held while they are first read
 
 	output, quarantine, shadow ingest.Topic
+
+	answering sync.Mutex // guards answered
+	answered  map[place]part
 }
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
-	s := &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
+	s := &Scorer{config: c, first: make(chan struct{}), answered: map[place]part{}, reads: ingest.NewBudget(readBytes)}
 	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
 	if len(c.Topics) == 0 { // no group
 		s.log.Polled = func() { c.Report(Heartbeat{}) }
@@ -195,6 +198,7 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w.producer.Retrying = func(err error) { s.config.Report(Unpublished{err}) }
 	f := s.reader(&w.part)
 	defer f.release()
+	defer func() { s.hasAnswered(w.part) }()
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
 		got, err := f.poll(ctx)

@@ -13,6 +13,7 @@ import (
 // part is one partition to be scored.
 type part struct {
 	topic     string
+	id        [16]byte // of the topic
 	partition int
 	next      int64
 	end       int64 // -1: follow the partition
@@ -86,7 +87,11 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 // parts returns the partitions of a share with the offsets to continue from.
 func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (parts []part, err error) {
 	for topic, mine := range share {
-		first, _, err := s.config.Client.Offsets(ctx, topic)
+		first, last, err := s.config.Client.Offsets(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		id, _, err := s.config.Client.Partitions(ctx, topic)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +103,10 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 			if int(i) >= len(first) {
 				return nil, fmt.Errorf("partition %d of %q is assigned, but the topic has %d for the broker: %w", i, topic, len(first), ingest.ErrUnknownTopic)
 			}
-			p := part{topic, int(i), max(first[i], committed[i]), -1}
+			p := part{topic, id, int(i), max(first[i], committed[i]), -1}
+			if own := s.answeredUntil(p); own <= last[i] {
+				p.next = max(p.next, own)
+			}
 			if committed[i] >= 0 && committed[i] < first[i] {
 				s.config.Report(Gap{topic, int(i), committed[i], first[i]})
 			}
@@ -112,6 +120,31 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 		}
 	}
 	return parts, nil
+}
+
+// place is a partition of a topic.
+type place struct {
+	topic     string
+	partition int
+}
+
+// hasAnswered notes the position of a partition that s gives up.
+func (s *Scorer) hasAnswered(p part) {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	s.answered[place{p.topic, p.partition}] = p
+}
+
+// answeredUntil returns the offset up to which s has published the scores of a partition that it had
+// before; -1 if it had none, or if the topic may be another one of that name. The offset is beyond the
+// committed one if the group has forgotten the scorer, as it does if a broker is away for long.
+func (s *Scorer) answeredUntil(p part) int64 {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	if was := s.answered[place{p.topic, p.partition}]; was.id == p.id && p.id != [16]byte{} {
+		return was.next
+	}
+	return -1
 }
 
 // hold scores parts until ctx is done, the group has reached the end of all

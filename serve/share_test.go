@@ -1,0 +1,38 @@
+package serve
+
+import (
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A scorer that joins again, because the group had forgotten it, continues after what it has published
+// itself, and not after the offset that it could commit last: unless the topic is another one, or ends
+// before that.
+func TestAScorerContinuesAfterItsOwnScores(t *testing.T) {
+	client, topic := kafkatest.Client(t), kafkatest.Name("asked")
+	kafkatest.Fill(t, client, topic, 1, []string{"1", "2", "3", "4", "5"})
+	id, _, err := client.Partitions(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		own  part
+		want int64
+	}{
+		{"nothing", part{topic: topic, id: id, partition: 1, next: 2}, 0},
+		{"some of the records", part{topic: topic, id: id, next: 3}, 3},
+		{"all of them", part{topic: topic, id: id, next: 5}, 5},
+		{"more than there are", part{topic: topic, id: id, next: 6}, 0},
+		{"those of another topic", part{topic: topic, id: [16]byte{1}, next: 3}, 0},
+	} {
+		s := NewScorer(Config{Client: client, Group: kafkatest.Name("group"), Topics: []string{topic}})
+		s.hasAnswered(test.own)
+		parts, err := s.parts(t.Context(), ingest.Share{topic: {0}}, bounds{})
+		if err != nil || len(parts) != 1 || parts[0].next != test.want {
+			t.Errorf("%s: %+v, %v, want to continue at %d", test.name, parts, err, test.want)
+		}
+	}
+}
