@@ -25,7 +25,7 @@ type Command struct {
 	env.JSONFlag
 	env.ProfileFlags
 	display.ClassFlags
-	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz, or .libsvm, .parquet or .avro."`
+	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz, or .libsvm, .jsonl, .parquet or .avro."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, newton/alone (without the mixture), ridge, all/mixture, all/adagrad or dsg/rate."`

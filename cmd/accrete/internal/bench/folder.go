@@ -53,7 +53,7 @@ func (c *Command) folder() (*folder, error) {
 		if len(c.Sets) > 0 {
 			return nil, exit.Usage("%s", c.missing(c.Sets[0]))
 		}
-		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and none of these with .libsvm, .parquet or .avro", c.Dir)
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and none of these with .libsvm, .jsonl, .parquet or .avro", c.Dir)
 	}
 	if err := f.describe(); err != nil {
 		return nil, err

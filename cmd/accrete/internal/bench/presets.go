@@ -49,4 +49,4 @@ func (c *Command) missing(name string) string {
 func presetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // endings are the file name extensions of data sets.
-var endings = []string{".csv", ".csv.gz", ".libsvm", ".libsvm.gz", ".parquet", ".avro"}
+var endings = []string{".csv", ".csv.gz", ".libsvm", ".libsvm.gz", ".jsonl", ".jsonl.gz", ".parquet", ".avro"}

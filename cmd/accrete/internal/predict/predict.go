@@ -75,6 +75,9 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	skipped.Warn(e)
+	if failed == nil && skipped.Kept == 0 && skipped.Total() > 0 {
+		return fmt.Errorf("%s: none of its %s could be read, so nothing is predicted", p.File, display.Count(skipped.Total(), "row"))
+	}
 	if failed == nil && skipped.Kept+skipped.Total() == 0 {
 		e.Log.Warn().Str("file", p.File).Msg("the file has no rows, so nothing is predicted")
 	}
