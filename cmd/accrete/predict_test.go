@@ -475,7 +475,7 @@ func TestPredictionsOfNoRowsHaveTheirHeader(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, stdout, stderr, header)
 		}
 		code, stdout, stderr = call(t, nil, "predict", "bad.csv", "--model", "m.snap", "--skip-bad")
-		if code != exit.Done || stdout != header || strings.Contains(stderr, "no rows") {
+		if code != exit.Failed || stdout != header || strings.Contains(stderr, "no rows") || !strings.Contains(stderr, "none of its 1 row could be read") {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, stdout, stderr, header)
 		}
 		code, stdout, stderr = call(t, nil, "predict", "none.csv", "--model", "m.snap", "--json")
