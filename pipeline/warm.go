@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
@@ -76,7 +75,7 @@ func (w *warm) pending(f *modellog.Fold) (modellog.Recovery, error) {
 		if _, upgrade := e.Record.(*modellog.Upgrade); upgrade {
 			return r, errCold
 		}
-		if seq, ok := decisions.Seq(e.Record); ok && seq > w.history.Seq {
+		if seq, _, ok := modellog.Decided(e.Record); ok && seq > w.history.Seq {
 			newest.Entries = append(newest.Entries, e)
 		}
 	}

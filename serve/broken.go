@@ -75,17 +75,9 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 
 // settles reports whether r proves that the log continues the records that were read.
 func (b *broken) settles(r modellog.Record) bool {
-	switch r := r.(type) {
-	case *modellog.Batch:
-		return r.Seq == b.seq && r.Chain == b.chain
-	case *modellog.Gap:
-		return r.Seq == b.seq && r.Chain == b.chain
-	case *modellog.Adopt:
-		return r.Seq == b.seq && r.Chain == b.chain
-	case *modellog.Upgrade:
-		return r.Seq == b.seq && r.Chain == b.chain
-	case *modellog.Rollback:
-		return r.ToSeq < b.seq && b.seq < r.Seq || r.Seq == b.seq && r.Chain == b.chain
+	if r, ok := r.(*modellog.Rollback); ok && r.ToSeq < b.seq && b.seq < r.Seq {
+		return true
 	}
-	return false
+	seq, chain, ok := modellog.Decided(r)
+	return ok && seq == b.seq && chain == b.chain
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
@@ -108,7 +107,7 @@ func planAdoption(ctx context.Context, j *journal.Journal, c model.Config, a Ado
 		if r, ok := e.Record.(*modellog.Adopt); ok {
 			h.Adopt(r)
 		}
-		if seq, ok := decisions.Seq(e.Record); ok {
+		if seq, _, ok := modellog.Decided(e.Record); ok {
 			p.to = seq
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/transfer"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
 )
@@ -22,12 +21,7 @@ import (
 var ErrCopy = transfer.Err
 
 // Copy is the result of an export or import.
-type Copy struct {
-	Header  backup.Header
-	Records int64
-	SHA256  snapshot.Hash // of the uncompressed records
-	Signed  bool          // an import: the records in the file had signatures
-}
+type Copy = transfer.Result
 
 // Export writes the history of a model to a file: all records of the log that count, up to the end
 // of the log at the time of the call. It writes nothing to the log. A learner may run at the same

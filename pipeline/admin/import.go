@@ -48,7 +48,7 @@ func Import(ctx context.Context, c model.Config, open func() (io.ReadCloser, err
 	if err != nil {
 		return Copy{}, fmt.Errorf("the import of %q is incomplete, and no learner accepts it: delete the topic and repeat the import: %w", j.Topic, err)
 	}
-	return Copy(got), nil
+	return got, nil
 }
 
 // empty returns an error unless the log is, and has always been, empty.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
-	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -186,7 +185,7 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		// decision.
 		earlier := from.Snapshot == nil || times[from.Snapshot.Offset] < to.Before.UnixMilli()
 		for _, e := range from.Entries {
-			if s, ok := decisions.Seq(e.Record); ok && times[e.Offset] < to.Before.UnixMilli() {
+			if s, _, ok := modellog.Decided(e.Record); ok && times[e.Offset] < to.Before.UnixMilli() {
 				seq, earlier = s, true
 			}
 		}

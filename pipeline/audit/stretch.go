@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -36,7 +35,7 @@ func stretches(f *modellog.Fold) (out []Stretch) {
 			}
 			now = Stretch{FromSeq: u.Seq, Versions: u.Versions}
 		}
-		if seq, ok := decisions.Seq(e.Record); ok {
+		if seq, _, ok := modellog.Decided(e.Record); ok {
 			now.ToSeq = seq
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/internal/half"
 )
 
 // The binary tensor data extension of the Open Inference Protocol: the data of tensors
@@ -138,7 +140,7 @@ func number(text []byte, datatype string, b []byte) ([]byte, error) {
 	var v float64
 	switch datatype {
 	case "FP16":
-		v = half(e.Uint16(b))
+		v = half.Float(e.Uint16(b))
 	case "FP32":
 		v = float64(math.Float32frombits(e.Uint32(b)))
 	default:
@@ -151,24 +153,6 @@ func number(text []byte, datatype string, b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%v is not finite", v)
 	}
 	return strconv.AppendFloat(text, v, 'g', -1, 64), nil
-}
-
-// half returns the number with these bits in IEEE 754 binary16.
-func half(bits uint16) float64 {
-	sign, exponent, fraction := 1.0, int(bits>>10&31), float64(bits&1023)
-	if bits>>15 == 1 {
-		sign = -1
-	}
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction == 0 {
-			return math.Inf(int(sign))
-		}
-		return math.NaN()
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // unpackText is unpack for BYTES: each element is preceded by its length in four bytes.

@@ -53,23 +53,27 @@ func (f *Fold) IsAbandoned(seq int64) bool {
 // of a ROLLBACK has to be greater.
 func (f *Fold) Highest() int64 { return f.get().highest }
 
-// behind returns the place after a decision, that is, after a record with a
-// chain.
-func behind(offset int64, r Record) (p point, ok bool) {
-	var seq int64
-	var chain snapshot.Hash
+// Decided returns the seq and the chain of a decision, and false if r is a record of another kind.
+func Decided(r Record) (seq int64, chain snapshot.Hash, ok bool) {
 	switch r := r.(type) {
 	case *Batch:
-		seq, chain = r.Seq, r.Chain
+		return r.Seq, r.Chain, true
 	case *Gap:
-		seq, chain = r.Seq, r.Chain
+		return r.Seq, r.Chain, true
 	case *Rollback:
-		seq, chain = r.Seq, r.Chain
+		return r.Seq, r.Chain, true
 	case *Adopt:
-		seq, chain = r.Seq, r.Chain
+		return r.Seq, r.Chain, true
 	case *Upgrade:
-		seq, chain = r.Seq, r.Chain
-	default:
+		return r.Seq, r.Chain, true
+	}
+	return 0, chain, false
+}
+
+// behind returns the place after a decision, and false if r is a record of another kind.
+func behind(offset int64, r Record) (p point, ok bool) {
+	seq, chain, ok := Decided(r)
+	if !ok {
 		return p, false
 	}
 	return point{seq: seq, chain: chain, start: Place{offset + 1, r.owner()}}, true

@@ -21,23 +21,6 @@ type Log struct {
 	Report func(event.Event)
 }
 
-// Seq returns the seq of a decision, and false if r is a record of another kind.
-func Seq(r modellog.Record) (int64, bool) {
-	switch r := r.(type) {
-	case *modellog.Batch:
-		return r.Seq, true
-	case *modellog.Gap:
-		return r.Seq, true
-	case *modellog.Rollback:
-		return r.Seq, true
-	case *modellog.Adopt:
-		return r.Seq, true
-	case *modellog.Upgrade:
-		return r.Seq, true
-	}
-	return 0, false
-}
-
 // Before returns the BATCHes up to seq, the oldest first, that have the last n learned records. It
 // reads the model log backwards from its end. The chain shows which records are valid, because the
 // chain of each decision includes its predecessor.
@@ -88,7 +71,7 @@ func Follow(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash, n
 // returns nil if the decision or its predecessor was not found.
 func decided(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash) (modellog.Record, snapshot.Hash) {
 	for _, r := range found[seq] {
-		if chainOf(r) != chain {
+		if _, of, _ := modellog.Decided(r); of != chain {
 			continue
 		}
 		for _, before := range chainsBefore(found, r, seq) {
@@ -106,7 +89,8 @@ func chainsBefore(found map[int64][]modellog.Record, r modellog.Record, seq int6
 	before := []snapshot.Hash{{}} // chain before the first decision
 	add := func(seq int64) {
 		for _, r := range found[seq] {
-			before = append(before, chainOf(r))
+			_, chain, _ := modellog.Decided(r)
+			before = append(before, chain)
 		}
 	}
 	if add(seq - 1); r.Type() == "rollback" {
@@ -117,22 +101,6 @@ func chainsBefore(found map[int64][]modellog.Record, r modellog.Record, seq int6
 		}
 	}
 	return before
-}
-
-func chainOf(r modellog.Record) snapshot.Hash {
-	switch r := r.(type) {
-	case *modellog.Batch:
-		return r.Chain
-	case *modellog.Gap:
-		return r.Chain
-	case *modellog.Rollback:
-		return r.Chain
-	case *modellog.Adopt:
-		return r.Chain
-	case *modellog.Upgrade:
-		return r.Chain
-	}
-	panic("decisions: a " + r.Type() + " has no chain")
 }
 
 // Read adds the decisions at the offsets [from, to) to found.
@@ -159,7 +127,7 @@ func (l *Log) Read(ctx context.Context, from, to int64, found map[int64][]modell
 			if err != nil {
 				continue
 			}
-			if seq, ok := Seq(record); ok {
+			if seq, _, ok := modellog.Decided(record); ok {
 				found[seq] = append(found[seq], record)
 			}
 		}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/accrete-ml/accrete/internal/half"
 )
 
 // column is a leaf of the schema of a file.
@@ -187,22 +189,7 @@ func appendHalf(dst []byte, v parquet.Value) ([]byte, error) {
 	if len(v.ByteArray()) != 2 {
 		return nil, fmt.Errorf("damaged: a float16 has %d bytes", len(v.ByteArray()))
 	}
-	return appendFloat(dst, half(binary.LittleEndian.Uint16(v.ByteArray())), 32), nil
-}
-
-// half returns the value of a float16.
-func half(b uint16) float64 {
-	sign, exponent, fraction := 1-2*float64(b>>15), int(b>>10&31), float64(b&1023)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction != 0 {
-			return math.NaN()
-		}
-		return sign * math.Inf(1)
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
+	return appendFloat(dst, half.Float(binary.LittleEndian.Uint16(v.ByteArray())), 32), nil
 }
 
 func unsigned(k parquet.Kind) func([]byte, parquet.Value) ([]byte, error) {
