@@ -184,3 +184,19 @@ func FuzzTypes(f *testing.F) {
 		}
 	})
 }
+
+// An object that is null in the first record is none of the columns if some of its fields are declared.
+func TestDeclaredFieldsOfAnObjectThatIsNullAtFirst(t *testing.T) {
+	for _, first := range []string{`{"a":1,"u":null,"label":"p"}`, `{"a":1,"label":"p"}`} {
+		d := mustNew(t, Config{Depth: MaxDepth, Types: map[string]string{"u.age": "numeric", "u.city": "category"}}, Schema{})
+		for i, record := range []string{first, `{"a":2,"u":{"age":30,"city":"x"},"label":"n"}`, `{"a":2,"u":null,"label":"n"}`} {
+			row, err := d.Decode([]byte(record))
+			if err != nil {
+				t.Fatalf("%s, record %d: %v", first, i, err)
+			}
+			if got := fmt.Sprint(d.Schema().Columns); got != "[a u.age u.city]" || math.IsNaN(row.X[1]) != (i != 1) {
+				t.Errorf("%s, record %d: columns %s, values %v", first, i, got, row.X)
+			}
+		}
+	}
+}

@@ -161,6 +161,20 @@ func (d *Decoder) addDeclared() {
 	}
 }
 
+// declaredIn reports whether a field that is null is an object or a list with declared columns, and not
+// a column itself.
+func (c *Config) declaredIn(name string) bool {
+	if c.Types[name] != "" {
+		return false
+	}
+	for declared, typ := range c.Types {
+		if strings.HasPrefix(declared, name+".") && schema.IsColumn(typ) {
+			return true
+		}
+	}
+	return false
+}
+
 // firstByName derives the columns from d.list, which is that of the first record, and sets d.x.
 func (d *Decoder) firstByName() (columns []string, err *Error) {
 	d.addDeclared()
@@ -174,7 +188,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		}
 		_, part := d.partType(string(f.name))
 		switch {
-		case d.ignores(f.name), d.config.isSource(string(f.name)):
+		case d.ignores(f.name), d.config.isSource(string(f.name)), f.kind == null && d.config.declaredIn(string(f.name)):
 		case part && d.config.Unknown == "ignore":
 		case part:
 			return nil, bad("columns", "unknown field %s", excerpt.Quote(f.name))
