@@ -188,7 +188,7 @@ func FuzzTypes(f *testing.F) {
 // An object that is null in the first record is none of the columns if some of its fields are declared.
 func TestDeclaredFieldsOfAnObjectThatIsNullAtFirst(t *testing.T) {
 	for _, first := range []string{`{"a":1,"u":null,"label":"p"}`, `{"a":1,"label":"p"}`} {
-		d := mustNew(t, Config{Depth: MaxDepth, Types: map[string]string{"u.age": "numeric", "u.city": "category"}}, Schema{})
+		d := mustNew(t, Config{Depth: MaxDepth, Label: "label", Missing: "impute", Types: map[string]string{"u.age": "numeric", "u.city": "category"}}, Schema{})
 		for i, record := range []string{first, `{"a":2,"u":{"age":30,"city":"x"},"label":"n"}`, `{"a":2,"u":null,"label":"n"}`} {
 			row, err := d.Decode([]byte(record))
 			if err != nil {
