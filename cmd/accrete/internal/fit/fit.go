@@ -109,12 +109,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
-	if file.Unnamed() {
-		e.Log.Warn().Msg("the first column has no name, so it is no input: name it in the header if it is one")
-	}
-	if file.Alike() {
-		e.Log.Warn().Msg("the first labels are all the same whole number, which is taken for a class: if labels are numbers, use --task regression")
-	}
+	warnOfFile(e, file)
 	run, err := offline.NewFit(options, c)
 	if err != nil {
 		return exit.Usage("%w", err)
@@ -148,13 +143,8 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Progressive.Figures = run.Deviation()
-	if taken == learner.Classification && len(schema.Classes) < 2 {
-		e.Log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
-	}
+	warnOfLabels(e, file)
 	warnOfCosts(e, options, schema.Classes)
-	if n := file.LikeClasses(); n > 0 {
-		e.Log.Warn().Int("labels", n).Msg("the labels are a few whole numbers, and were learned as values: if they are classes, use --task classification, and otherwise --task regression to confirm")
-	}
 	if f.Shuffle == nil && f.Lags == 0 && r.sorted(p) {
 		e.Log.Warn().Msg("successive labels hardly differ: if the rows are sorted by the label, the progressive error says nothing about other rows, and --shuffle 1 learns a better model")
 	}
@@ -180,6 +170,27 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")
 	}
 	return errors.Join(e.Print(f.JSON, text, r), unwritten)
+}
+
+// warnOfLabels logs what is remarkable about the labels of a file that has been read.
+func warnOfLabels(e *env.Env, file *decode.File) {
+	classes := file.Schema().Classes
+	if task, _ := file.Task(); task == learner.Classification && len(classes) < 2 {
+		e.Log.Warn().Strs("classes", classes).Msg("all labels are equal, so there is nothing to learn")
+	}
+	if n := file.LikeClasses(); n > 0 {
+		e.Log.Warn().Int("labels", n).Msg("the labels are a few whole numbers, and were learned as values: if they are classes, use --task classification, and otherwise --task regression to confirm")
+	}
+}
+
+// warnOfFile logs what a file may not be meant to be.
+func warnOfFile(e *env.Env, file *decode.File) {
+	if file.Unnamed() {
+		e.Log.Warn().Msg("the first column has no name, so it is no input: name it in the header if it is one")
+	}
+	if file.Alike() {
+		e.Log.Warn().Msg("the first labels are one and the same whole number, which is taken for a class: if labels are numbers, use --task regression")
+	}
 }
 
 // write writes the files that --plot and --save name. An error of one does not keep the other from
