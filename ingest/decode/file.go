@@ -260,8 +260,7 @@ func (f *File) Unnamed() bool {
 }
 
 // IgnoreFurther has the columns of a CSV file that are not in its schema be ignored, as with
-// Config.Unknown. Other than a field of a single record, such a column is hardly a misspelt one: the
-// file has those of the schema as well, or its rows lack a value.
+// Config.Unknown: all rows have them, so that none is a sign of a damaged row.
 func (f *File) IgnoreFurther() {
 	if c, ok := f.rows.(*csvRows); ok {
 		c.d.config.Unknown, f.reader.config.Unknown = "ignore", "ignore"
