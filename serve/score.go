@@ -199,7 +199,7 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	f := s.reader(&w.part)
 	defer f.release()
 	defer func() { s.hasAnswered(w.part) }()
-	committed, at := p.next, time.Now()
+	committed, at := p.committed, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
 		got, err := f.poll(ctx)
 		if ctx.Err() != nil {

@@ -15,6 +15,7 @@ type part struct {
 	topic     string
 	id        [16]byte // of the topic
 	partition int
+	committed int64 // or the first offset
 	next      int64
 	end       int64 // -1: follow the partition
 }
@@ -103,7 +104,8 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 			if int(i) >= len(first) {
 				return nil, fmt.Errorf("partition %d of %q is assigned, but the topic has %d for the broker: %w", i, topic, len(first), ingest.ErrUnknownTopic)
 			}
-			p := part{topic, id, int(i), max(first[i], committed[i]), -1}
+			from := max(first[i], committed[i])
+			p := part{topic: topic, id: id, partition: int(i), committed: from, next: from, end: -1}
 			if own := s.answeredUntil(p); own <= last[i] {
 				p.next = max(p.next, own)
 			}

@@ -31,8 +31,23 @@ func TestAScorerContinuesAfterItsOwnScores(t *testing.T) {
 		s := NewScorer(Config{Client: client, Group: kafkatest.Name("group"), Topics: []string{topic}})
 		s.hasAnswered(test.own)
 		parts, err := s.parts(t.Context(), ingest.Share{topic: {0}}, bounds{})
-		if err != nil || len(parts) != 1 || parts[0].next != test.want {
-			t.Errorf("%s: %+v, %v, want to continue at %d", test.name, parts, err, test.want)
+		if err != nil || len(parts) != 1 || parts[0].next != test.want || parts[0].committed != 0 {
+			t.Fatalf("%s: %+v, %v, want to continue at %d", test.name, parts, err, test.want)
+		}
+		m := client.Member(s.config.Group, s.config.Topics)
+		if _, err := m.Join(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		parts[0].end = test.want // there is nothing left to do
+		if err := s.score(t.Context(), m, parts[0]); err != nil {
+			t.Fatal(err)
+		}
+		committed, err := client.Committed(t.Context(), s.config.Group, topic, 1)
+		if want := test.want; err != nil || max(0, committed[0]) != want {
+			t.Errorf("%s: %v is committed, %v, want %d: otherwise the group waits for it", test.name, committed, err, want)
+		}
+		if err := m.Leave(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
