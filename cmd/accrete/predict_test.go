@@ -539,17 +539,18 @@ func TestNamesOfPredictionsAreTakenOnce(t *testing.T) {
 	for _, test := range []struct{ name, text, option, want string }{
 		{"a.csv", "y,variance\n" + strings.Repeat("1.5,2\n2.5,3\n", 20), "--variance", "a column is named variance already"},
 		{"b.csv", "y,interval.low\n" + strings.Repeat("1.5,2\n2.5,3\n", 20), "--intervals=0.9", "a column is named interval.low already"},
+		{"d.jsonl", strings.Repeat(`{"label":1.5,"features":{"a":1},"variance":2}`+"\n", 20), "--columns=a,variance:ignored", ""}, // is not added
 		{"c.jsonl", strings.Repeat(`{"label":1.5,"features":{"a":1},"mixture":2}`+"\n", 20), "--columns=a,mixture:ignored", "field mixture already"},
 	} {
-		file, out := filepath.Join(dir, test.name), filepath.Join(dir, "out")
+		file, out := filepath.Join(dir, test.name), filepath.Join(dir, test.name+".out")
 		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, stderr := call(t, nil, "fit", file, test.option, "--predictions", out); code == exit.Done || !strings.Contains(stderr, test.want) {
+		if code, _, stderr := call(t, nil, "fit", file, test.option, "--predictions", out); (code == exit.Done) != (test.want == "") || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit code %d: %s", test.name, code, stderr)
 		}
-		if _, err := os.Stat(out); err == nil {
-			t.Errorf("%s: a file was written", test.name)
+		if _, err := os.Stat(out); (err == nil) != (test.want == "") {
+			t.Errorf("%s: the file: %v", test.name, err)
 		}
 	}
 }

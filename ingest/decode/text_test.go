@@ -128,7 +128,8 @@ func TestTextHasTheKeysOfItsNgrams(t *testing.T) {
 	}
 }
 
-// A field whose name sorts between the columns of a text is an error, and does not overwrite the text.
+// A record is refused if the name of a field sorts between the names of the columns of a text, because the
+// field would overwrite one of these columns.
 func TestTextIsNotInterrupted(t *testing.T) {
 	for _, grams := range []bool{false, true} {
 		for _, name := range []string{"note:05x", "note:a"} {

@@ -156,8 +156,8 @@ func Separator(head []byte) rune {
 	return rune(best)
 }
 
-// hasCommas reports whether a cell is a number with a comma in place of the point, or between its
-// thousands, as in files whose cells are separated otherwise or are in quotes.
+// hasCommas reports whether a cell is a number with a decimal comma or with commas between thousands. A
+// cell can contain a comma if it is quoted, or if the file has another separator.
 func hasCommas(cell string) bool {
 	before, after, found := strings.Cut(cell, ",")
 	if !found || before == "" || after == "" {

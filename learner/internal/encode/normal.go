@@ -89,13 +89,13 @@ func score(c *column, dst []float64, v float64, _ *prior) {
 	}
 }
 
-// below returns how many of the first knots are less than v. Half of the columns of many a table are
-// mostly their least value, which is looked for first.
+// below returns the number of knots that are less than v. In wide tables most cells have the least value
+// of their column, so that the first knot is compared first.
 func below(knots []float64, v float64) int {
 	if v <= knots[0] {
 		return 0
 	}
-	from, to := 1, len(knots) // between these is the answer
+	from, to := 1, len(knots)
 	for from < to {
 		if at := (from + to) / 2; knots[at] < v {
 			from = at + 1

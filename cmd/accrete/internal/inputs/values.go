@@ -8,7 +8,7 @@ import (
 // values is a set of numbers other than NaN. A table of many columns has millions of them to look
 // up, which takes a map several times as long (BenchmarkTally).
 type values struct {
-	small [4]uint64 // bit i says whether the whole number i is in the set, as most of a picture are
+	small [4]uint64 // bit i says whether the whole number i is in the set; pixels are such numbers
 	slots []uint64  // bits of the other numbers, at their hash or the next free slot; a power of two
 	n     int       // number of slots in use
 }

@@ -230,18 +230,18 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 	return cells
 }
 
+// memberNames are the names that a prediction can add to a JSON object.
+var memberNames = []string{predictionName, mixtureName, probabilitiesName, truncatedName, intervalName, varianceName, quantilesName, scoreName, thresholdName, explanationName}
+
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, mixtureName, probabilitiesName, truncatedName, intervalName, varianceName, quantilesName}
-	if x.Task == learner.Novelty {
-		names = []string{predictionName, mixtureName, scoreName, thresholdName}
-	}
+	added := x.members()
 	if x.Explanation != nil {
-		names = append(names, explanationName)
+		added = slices.Concat(added, []byte(`,"`+explanationName+`":`), x.Explanation)
 	}
-	for _, name := range names {
-		if !bytes.Contains(row, []byte(`"`+name+`"`)) {
+	for _, name := range memberNames {
+		if quoted := []byte(`"` + name + `"`); !bytes.Contains(row, quoted) || !bytes.Contains(added, append(quoted, ':')) {
 			continue
 		}
 		var members map[string]json.RawMessage
@@ -257,11 +257,7 @@ func (p *Writer) object(row []byte, x Prediction) error {
 	if len(body) > 1 {
 		p.out.WriteByte(',')
 	}
-	p.out.Write(x.members())
-	if x.Explanation != nil {
-		p.out.WriteString(`,"` + explanationName + `":`)
-		p.out.Write(x.Explanation)
-	}
+	p.out.Write(added)
 	_, err := p.out.WriteString("}\n")
 	return err
 }
