@@ -62,6 +62,10 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lint(exit.Refused, []string{"problem  model log " + model + "2.log may not accept snapshots: set max.message.bytes to at least 720896 (it is 100000)"}, "--set", "model="+model+"2")
+	if err := client.Create(t.Context(), model+"3.predictions", 1, map[string]string{"max.message.bytes": "1000"}); err != nil {
+		t.Fatal(err)
+	}
+	lint(exit.Refused, []string{"problem  topic " + model + "3.predictions accepts records of 1000 bytes at most: set max.message.bytes to at least 32768"}, "--set", "model="+model+"3")
 	if !testing.Short() { // the log may be about to get its first snapshot, for which commands wait ten seconds
 		if err := client.Create(t.Context(), model+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "-1"}); err != nil {
 			t.Fatal(err)

@@ -564,3 +564,28 @@ func TestMarkersAndLeadingZeros(t *testing.T) {
 		}
 	}
 }
+
+// A file of few labels that are all equal has none that could be others.
+func TestAShortFileOfEqualLabelsIsNotSaidToBeAlike(t *testing.T) {
+	if f := open(t, Config{Infer: true}, "a.csv", "a,y\n"+strings.Repeat("1,7\n", 20)); f.Alike() {
+		t.Error("it is")
+	}
+}
+
+// A column without a value in the first rows has no type yet, so that a marker is a value like any other.
+func TestMarkersInColumnsWithoutAType(t *testing.T) {
+	f := open(t, Config{Infer: true, Missing: "impute"}, "a.csv", "a,b,y\n"+strings.Repeat("1,,2\n", 1000)+"1,None,2\n1,x,3\n")
+	var row Row
+	for range 1002 {
+		var err error
+		if row, err = f.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if f.Line() == 1002 && math.IsNaN(row.X[1]) {
+			t.Error("None is missing")
+		}
+	}
+	if fmt.Sprint(row.Types) != "[numeric category]" || math.IsNaN(row.X[1]) {
+		t.Errorf("%v %v", row.Types, row.X)
+	}
+}
