@@ -49,7 +49,7 @@ def rows(label, declared):
     for i in range(ROWS):
         a, b = r.gauss(0, 1), r.gauss(0, 1e3)
         row = {"a": round(a, 4), "b": round(b, 3) if r.random() > 0.1 else None, "c": r.choice(["x", "yy", "é 1"]), "deep": {"d": f"k{r.randrange(60)}", "ok": r.random() > 0.4}}
-        row["at"] = f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}T{i % 24:02d}:00:00{r.choice(['Z', '+02:00', '.25Z'])}"
+        row["at"] = f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}T{i % 24:02d}:00:00{r.choice(['Z', '+02:00', '.25Z', '+0100', ' UTC'])}"
         if i % 50 == 7:
             row["c"], row["a"] = None, row["a"] * 1e9
         row |= {"more": f"k{r.randrange(3 if i < 410 else 9)}", "late": r.gauss(0, 1) if i > 410 else None}

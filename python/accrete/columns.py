@@ -79,7 +79,10 @@ def canonical(v):
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:([T ])(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)?)?)?")
+TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:(?:T| +)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?(?:Z|UTC|GMT|([+-])(\d\d)(?::?(\d\d))?))?)?",
+    re.ASCII,
+)
 
 
 def parse_time(text):
@@ -87,15 +90,19 @@ def parse_time(text):
     m = TIME.fullmatch(text)
     if not m or len(text) > 40:
         return None
-    year, month, day, _, hour, minute, second, fraction, zone = m.groups()
+    year, month, day, hour, minute, second, fraction, sign, hours, minutes = m.groups()
     try:
-        at = datetime.datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
+        at = datetime.date(int(year), int(month), int(day)) if int(year) else datetime.date(400, int(month), int(day))
     except ValueError:
         return None
-    seconds = (at - datetime.datetime(1970, 1, 1)) // datetime.timedelta(seconds=1)
-    if zone and zone != "Z":
-        offset = 3600 * int(zone[1:3]) + 60 * int(zone[4:])
-        seconds -= offset if zone[0] == "+" else -offset
+    clock = int(hour or 0), int(minute or 0), int(second or 0)
+    ahead = int(hours or 0), int(minutes or 0)
+    if clock > (23, 59, 59) or clock[1] > 59 or clock[2] > 59 or ahead[0] > 24 or ahead[1] > 60:
+        return None
+    days = at.toordinal() - datetime.date(1970, 1, 1).toordinal() - (0 if int(year) else 146097)
+    seconds = 86400 * days + 3600 * clock[0] + 60 * clock[1] + clock[2]
+    offset = 3600 * ahead[0] + 60 * ahead[1]
+    seconds -= -offset if sign == "-" else offset
     nanoseconds = int((fraction or "0")[:9].ljust(9, "0"))
     return float(seconds) + nanoseconds / 1e9
 

@@ -3,28 +3,77 @@
 package times
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// layouts lists the layouts of times that need no declaration. A time without a zone is in UTC.
-var layouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"}
-
 // maxBytes is the length of the longest text that is read as a time.
 const maxBytes = 40
 
-// Parse returns the seconds since 1970 of a time from the year 0 to 9999.
+// Parse returns the seconds since 1970 of a time from the year 0 to 9999: a date as 2006-01-02, or a
+// date, a T or a space, and 15:04, 15:04:05 or 15:04:05.999, and then perhaps a zone. Without a zone
+// the time is in UTC.
 func Parse(b []byte) (seconds float64, ok bool) {
-	if len(b) < len("2006-01-02") || len(b) > maxBytes || b[4] != '-' || b[0]-'0' > 9 {
+	if len(b) < len(time.DateOnly) || len(b) > maxBytes || b[4] != '-' || b[0]-'0' > 9 {
 		return 0, false
 	}
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, string(b)); err == nil {
-			return unixSeconds(t), true
-		}
+	layout, ok := layoutOf(b)
+	if !ok {
+		return 0, false
 	}
-	return 0, false
+	t, err := time.Parse(layout, string(b))
+	return unixSeconds(t), err == nil
+}
+
+// layoutOf returns the only layout of package time that b can have. It is false if there is none.
+func layoutOf(b []byte) (string, bool) {
+	clock := b[len(time.DateOnly):]
+	if len(clock) == 0 {
+		return time.DateOnly, true
+	}
+	separator := clock[0]
+	if separator != 'T' && separator != ' ' {
+		return "", false
+	}
+	layout := time.DateOnly + string(separator)
+	_, minute, _ := bytes.Cut(clock[1:], []byte{':'})
+	second := afterDigits(minute)
+	if !bytes.HasPrefix(second, []byte{':'}) {
+		zone, ok := zoneLayout(second)
+		return layout + "15:04" + zone, ok
+	}
+	rest := afterDigits(second[1:])
+	if len(rest) > 0 && (rest[0] == '.' || rest[0] == ',') {
+		rest = afterDigits(rest[1:]) // package time accepts a fraction after any 05
+	}
+	zone, ok := zoneLayout(rest)
+	return layout + "15:04:05" + zone, ok
+}
+
+// afterDigits returns what follows the digits at the start of b.
+func afterDigits(b []byte) []byte { return bytes.TrimLeft(b, "0123456789") }
+
+// zoneLayout returns the layout of a zone at the end of a time, with or without a space before it:
+// Z, UTC, GMT, or the hours ahead of UTC, as +01:00, +0100 or +01.
+func zoneLayout(zone []byte) (string, bool) {
+	name := bytes.TrimPrefix(zone, []byte{' '})
+	space := string(zone[:len(zone)-len(name)])
+	switch text := string(name); {
+	case text == "":
+		return "", space == ""
+	// Not MST, by which package time takes any abbreviation it does not know for UTC.
+	case text == "UTC" || text == "GMT":
+		return space + text, true
+	case text == "Z" || len(text) == len("+01:00"):
+		return space + "Z07:00", true
+	case len(text) == len("+0100"):
+		return space + "Z0700", true
+	case len(text) == len("+01"):
+		return space + "Z07", true
+	}
+	return "", false
 }
 
 func unixSeconds(t time.Time) float64 {
