@@ -101,35 +101,18 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	h.adopted.news, h.adopted.renamed = nil, nil
 	drifts := h.Progress().Drifts
 	rest := b.Items
-	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
-	for from := 0; from < b.Batch.Len(); {
-		h.adopt(b, from)
-		rows := mine.rows(h.width(b, from), h.adopted.aliases, from, h.until(b, from))
-		others := h.otherNames(b, rows, from)
-		pass := h.Learner.Predict(rows)
+	h.learn(b, func(from int, rows *learner.Batch, pass *learner.PredictedBatch) func() {
 		h.keep(b, rows, pass, rest)
 		if h.Compare != nil {
 			h.Compare(b, from, pass)
 		}
-		n, losses := pass.Len(), h.losses(pass)
 		answer := func() { rest = h.answer(out, b, from, rows, pass, rest) }
 		if h.Witness != nil || h.join != nil { // both use the model that made the predictions
 			answer()
-			answer = nil
+			return nil
 		}
-		if step := h.Learner.LearnWhile(pass, answer); step.Changed {
-			h.changed(step.Step)
-		}
-		h.compareNames(b, from, losses, others)
-		if losses != nil && (h.try(b, trial, from, losses) || h.rename(b)) {
-			h.changed(h.Learner.Progress().Step)
-		}
-		from += n
-		if h.Beat != nil {
-			h.Beat()
-		}
-	}
-	h.adopt(b, b.Batch.Len())
+		return answer
+	}, h.changed)
 	for _, it := range rest { // bad records after the last row
 		if it.Err != nil {
 			h.quarantine(out, it)
@@ -145,6 +128,34 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
 	h.Timeline.Observe(h.Progress(), drifts)
 	return out
+}
+
+// learn predicts and learns the rows of b, one mini-batch after the other. It calls predicted with
+// each mini-batch, whose rows begin with the given one, before it is learned, and what predicted
+// returns while it is learned; and changed, with the steps of the Learner so far, when the model has
+// changed.
+func (h *History) learn(b *Decided, predicted func(from int, rows *learner.Batch, pass *learner.PredictedBatch) (meanwhile func()), changed func(steps int64)) {
+	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
+	for from := 0; from < b.Batch.Len(); {
+		h.adopt(b, from)
+		rows := mine.rows(h.width(b, from), h.adopted.aliases, from, h.until(b, from))
+		others := h.otherNames(b, rows, from)
+		pass := h.Learner.Predict(rows)
+		meanwhile := predicted(from, rows, pass) // first, because it may give rows what was kept for them
+		n, losses := pass.Len(), h.losses(pass)
+		if step := h.Learner.LearnWhile(pass, meanwhile); step.Changed {
+			changed(step.Step)
+		}
+		h.compareNames(b, from, losses, others)
+		if losses != nil && (h.try(b, trial, from, losses) || h.rename(b)) {
+			changed(h.Learner.Progress().Step)
+		}
+		from += n
+		if h.Beat != nil {
+			h.Beat()
+		}
+	}
+	h.adopt(b, b.Batch.Len())
 }
 
 // changed records that the model has changed. steps are the steps of its Learner so far.

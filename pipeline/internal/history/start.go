@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -19,31 +20,12 @@ func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 			return i, it.Err
 		}
 	}
-	h.predicted(decided)
+	h.Learner.Observe(&decided.Batch)
+	h.learn(decided, func(int, *learner.Batch, *learner.PredictedBatch) func() { return nil }, func(steps int64) {
+		h.step = h.adopted.former.Step + steps
+	})
 	h.Schema = decided.Schema
 	return 0, nil
-}
-
-// predicted predicts and learns the rows of a BATCH, and publishes nothing.
-func (h *History) predicted(b *Decided) {
-	h.Learner.Observe(&b.Batch)
-	mine, trial := &view{of: &b.Batch}, &view{of: &b.Batch}
-	for from := 0; from < b.Batch.Len(); {
-		h.adopt(b, from)
-		rows := mine.rows(h.width(b, from), h.adopted.aliases, from, h.until(b, from))
-		others := h.otherNames(b, rows, from)
-		pass := h.Learner.Predict(rows)
-		n, losses := pass.Len(), h.losses(pass)
-		if step := h.Learner.Learn(pass); step.Changed {
-			h.step = h.adopted.former.Step + step.Step
-		}
-		h.compareNames(b, from, losses, others)
-		if losses != nil && !h.try(b, trial, from, losses) {
-			h.rename(b)
-		}
-		from += n
-	}
-	h.adopt(b, b.Batch.Len())
 }
 
 // Step returns the number of mini-batches learned.
