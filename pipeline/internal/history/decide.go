@@ -138,7 +138,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		n += len(sp.Records)
 	}
 	b.Items, b.Ranges = make([]Item, 0, n), make([]modellog.Range, 0, len(spans))
-	first, look := true, false
+	look := false
 	for in, r := range inOrder(spans, d.decoder.ByTime()) {
 		it := Item{in: in, Record: r}
 		if record.IsLabel(d.decoder, in.Topic, r) {
@@ -149,39 +149,13 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		if err == nil && d.decoder.Late() != nil {
 			err = it.joinedBy(d.decoder, row.Key)
 		}
-		switch {
-		case err != nil:
+		if err != nil {
 			it.Err = d.Redact.Reason(d.Values.Reason(err), r.Value)
 			b.Counts.Quarantined++
-		default:
+		} else {
 			it.key = row.Key
-			if first {
-				b.Batch.Reset(len(row.X))
-				b.Batch.Grow(n)
-				first = false
-			}
-			if len(row.X) > b.Batch.Dim() {
-				b.Batch.Widen(len(row.X))
-			}
-			b.Batch.Append(row.X, row.Label, row.Weight)
+			d.add(b, it, row, n)
 			look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
-			b.Batch.SetTypes(row.Types)
-			b.Batch.SetWindows(row.Windows)
-			b.Batch.SetSparse(row.Sparse)
-			if row.Timed {
-				b.Batch.SetTime(row.Time)
-			}
-			if d.keyed {
-				b.Batch.SetKey(string(row.Key))
-			}
-			if names, renames := d.decoder.Adopted(); names != nil {
-				b.adopts(it, len(row.X), names, renames)
-			}
-			if row.Label.Task == learner.Auto {
-				b.Counts.Predicted++
-			} else {
-				b.Counts.Learned++
-			}
 		}
 		b.Items = append(b.Items, it)
 	}
@@ -191,6 +165,42 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	b.WithoutRow = d.decoder.WithoutRow()
 	b.Schema = d.decoder.Schema()
 	b.Batch.SetClasses(b.Schema.Classes)
+	d.inform(b, look)
+	return b
+}
+
+// add adds the row of an item to those of b, of which there will be at most n.
+func (d *Decider) add(b *Decided, it Item, row decode.Row, n int) {
+	if b.Batch.Len() == 0 {
+		b.Batch.Reset(len(row.X))
+		b.Batch.Grow(n)
+	}
+	if len(row.X) > b.Batch.Dim() {
+		b.Batch.Widen(len(row.X))
+	}
+	b.Batch.Append(row.X, row.Label, row.Weight)
+	b.Batch.SetTypes(row.Types)
+	b.Batch.SetWindows(row.Windows)
+	b.Batch.SetSparse(row.Sparse)
+	if row.Timed {
+		b.Batch.SetTime(row.Time)
+	}
+	if d.keyed {
+		b.Batch.SetKey(string(row.Key))
+	}
+	if names, renames := d.decoder.Adopted(); names != nil {
+		b.adopts(it, len(row.X), names, renames)
+	}
+	if row.Label.Task == learner.Auto {
+		b.Counts.Predicted++
+	} else {
+		b.Counts.Learned++
+	}
+}
+
+// inform sets what b says about the columns so far: which are missing, misread, new or dropped. It
+// looks at the missing ones for changes only if look is true.
+func (d *Decider) inform(b *Decided, look bool) {
 	b.Missing, b.Misread = d.absence.shares(b.Schema), d.misread(b.Schema)
 	if look {
 		b.Columns = d.absence.changes(b.Schema)
@@ -202,7 +212,6 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		b.Columns.Dropped, b.Columns.Field, b.Columns.New = n, name, d.decoder.NewFields()
 	}
 	b.report(d.absence.n)
-	return b
 }
 
 // misread returns what the first records look like, but are not read as, once they have been seen. It
