@@ -60,6 +60,9 @@ func (b *brokerCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	for _, what := range server.Discarded() {
+		e.Log.Warn().Str("dir", b.Dir).Str("broker", what).Msg("the end of a file could not be read and was discarded: after a crash these records were never acknowledged; otherwise check the disk")
+	}
 	return errors.Join(b.serve(ctx, e, server, topics), server.Close())
 }
 

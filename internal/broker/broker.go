@@ -85,6 +85,7 @@ func Start(c Config) (*Broker, error) {
 		b.unlock()
 		return nil, fmt.Errorf("broker: %w", err)
 	}
+	b.faults.started.Store(true)
 	b.cluster.ControlKey(int16(kmsg.Produce), b.refuse)
 	if c.Dir != "" {
 		b.cluster.ControlKey(int16(kmsg.DeleteRecords), b.keepLast)
@@ -97,6 +98,11 @@ func Start(c Config) (*Broker, error) {
 // records are kept: a broker started on the directory in another process, or
 // after this one is closed, continues from them.
 func (b *Broker) Failed() <-chan error { return b.faults.first }
+
+// Discarded describes what Start found at the ends of the files of the directory, could not read, and
+// has discarded. After a kill -9 that is what was being written and had not been acknowledged; after
+// damage on the disk it may be more.
+func (b *Broker) Discarded() []string { return b.faults.discarded }
 
 // Addr returns the address that the broker listens on, as host:port.
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }

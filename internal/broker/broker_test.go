@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,49 @@ func TestSurvivesKill(t *testing.T) {
 			t.Fatalf("the broker was not killed: %v", state)
 		}
 		c.Close()
+	}
+}
+
+// What cannot be read at the end of a partition is discarded, and Discarded says so.
+func TestDiscardedIsReported(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	damage := [][]byte{nil, {1, 2, 3}, bytes.Repeat([]byte{7}, 100)}
+	for round, tail := range append(damage, nil) {
+		b, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if round > 0 && damage[round-1] != nil {
+			want = 1
+		}
+		if got := b.Discarded(); len(got) != want || want > 0 && !strings.Contains(got[0], fmt.Sprintf("t-0 segment 0: truncating %d ", len(damage[round-1]))) {
+			t.Errorf("round %d: %q was discarded, want %d", round, got, want)
+		}
+		c := client(t, b.Addr())
+		if err := c.Create(ctx, "t", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if base, err := c.Producer().Append(ctx, "t", 0, []ingest.Record{{Value: []byte("x")}}); err != nil || base != int64(round) {
+			t.Errorf("round %d: appended at %d, %v", round, base, err)
+		}
+		c.Close()
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		segments, err := filepath.Glob(filepath.Join(dir, "data", "partitions", "t-0", "*.dat"))
+		if err != nil || len(segments) != 1 {
+			t.Fatalf("%q, %v", segments, err)
+		}
+		f, err := os.OpenFile(segments[0], os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(tail); errors.Join(err, f.Close()) != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
