@@ -80,6 +80,7 @@ func unreadable(err error) (line, error) {
 	place := fmt.Sprintf("byte %d", parse.Column)
 	if parse.Line != parse.StartLine {
 		place = fmt.Sprintf("line %d, %s", parse.Line, place)
+		hint = fmt.Sprintf("the quote of a cell that begins in line %d is not closed, or a quote inside it is not written twice", parse.StartLine)
 	}
 	return line{number: parse.StartLine, err: bad("csv", "%s: %v: %s", place, parse.Err, hint)}, nil
 }

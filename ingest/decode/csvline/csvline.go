@@ -12,7 +12,9 @@ import (
 )
 
 // Reader reads the records of a CSV file. A line without quotes is a record, which the Reader
-// splits itself, without allocating. encoding/csv reads all other records, line by line.
+// splits itself, without allocating. encoding/csv reads all other records, line by line. If it finds
+// an error in a record of several lines, only the first of them is lost: the others are read as lines
+// of their own, so that a quote that is never closed does not take the rest of the file with it.
 type Reader struct {
 	Reuse bool // the cells of a record may be overwritten by the next one
 	Valid bool // all cells of the last record are valid UTF-8; if false, some may not be
@@ -30,15 +32,23 @@ type Reader struct {
 	quoted *csv.Reader // reads from feed
 	fed    []byte      // what feed returns next
 	given  int         // number of lines that quoted has read
+	later  [][]byte    // lines of the record that quoted reads, after its first
+	again  [][]byte    // lines that next returns before those of in
 }
 
 // NewReader returns a Reader of a file with this separator, which is one byte.
 func NewReader(r io.Reader, comma rune) *Reader {
 	c := &Reader{in: bufio.NewReaderSize(r, 64<<10), comma: byte(comma)}
-	c.quoted = csv.NewReader(feed{c})
-	c.quoted.Comma = comma
-	c.quoted.FieldsPerRecord = -1 // its caller counts
+	c.renew()
 	return c
+}
+
+// renew makes another quoted, which has read no lines.
+func (c *Reader) renew() {
+	c.quoted = csv.NewReader(feed{c})
+	c.quoted.Comma = rune(c.comma)
+	c.quoted.FieldsPerRecord = -1 // its caller counts
+	c.given = 0
 }
 
 // Read returns the cells of the next record that is not an empty line, and the line in which
@@ -64,12 +74,17 @@ func (c *Reader) Read() (cells []string, line int, err error) {
 // readQuoted returns the record that begins with a line.
 func (c *Reader) readQuoted(first []byte) (cells []string, line int, err error) {
 	without := c.line - 1 - c.given // lines that quoted does not know of
-	c.fed = first
+	c.fed, c.later = first, nil
 	c.given++
 	cells, err = c.quoted.Read()
 	if parse, ok := err.(*csv.ParseError); ok {
 		parse.StartLine += without
 		parse.Line += without
+		if n := len(c.later); n > 0 {
+			c.again = append(c.later, c.again...)
+			c.line -= n
+			c.renew() // at the end of the file, quoted has counted a line that there is not
+		}
 	}
 	if err != nil {
 		return nil, 0, err
@@ -115,6 +130,12 @@ func (c *Reader) split(b []byte) []string {
 
 // next returns the next line with its end, or the error after the last one.
 func (c *Reader) next() ([]byte, error) {
+	if len(c.again) > 0 {
+		b := c.again[0]
+		c.again = c.again[1:]
+		c.line++
+		return b, nil
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -148,6 +169,7 @@ func (f feed) Read(p []byte) (int, error) {
 		}
 		c.fed = b
 		c.given++
+		c.later = append(c.later, bytes.Clone(b))
 	}
 	n := copy(p, c.fed)
 	c.fed = c.fed[n:]

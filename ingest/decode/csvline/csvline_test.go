@@ -13,7 +13,7 @@ import (
 )
 
 // Reader reads what encoding/csv does, with the same cells, lines and errors, from any
-// text.
+// text, if that begins again after the first line of a record with an error.
 func FuzzReader(f *testing.F) {
 	f.Add("a,b\n1,2\n\n\r\n3,\"4\n5\"\n6,7\r\n8,x\"y\n9,10\r")
 	f.Add("\"a\",b\n\"unfinished\n1,2")
@@ -36,15 +36,29 @@ func FuzzReader(f *testing.F) {
 // is empty, and their lines.
 func readAll(text string, read func() ([]string, int, error)) (records []string, lines []int) {
 	if text != "" {
-		r := csv.NewReader(strings.NewReader(text))
-		r.FieldsPerRecord = -1
+		before := 0 // lines before those that r reads
+		from := func(line int) *csv.Reader {
+			before = line
+			rest := text
+			for range line {
+				_, rest, _ = strings.Cut(rest, "\n")
+			}
+			r := csv.NewReader(strings.NewReader(rest))
+			r.FieldsPerRecord = -1
+			return r
+		}
+		r := from(0)
 		read = func() ([]string, int, error) {
 			cells, err := r.Read()
+			if parse, ok := err.(*csv.ParseError); ok {
+				parse.StartLine, parse.Line = parse.StartLine+before, parse.Line+before
+				r = from(parse.StartLine)
+			}
 			if err != nil {
 				return nil, 0, err
 			}
 			n, _ := r.FieldPos(0)
-			return cells, n, nil
+			return cells, n + before, nil
 		}
 	}
 	for {
@@ -60,6 +74,22 @@ func readAll(text string, read func() ([]string, int, error)) (records []string,
 		default:
 			records, lines = append(records, fmt.Sprintf("%q", cells)), append(lines, line)
 		}
+	}
+}
+
+// A quote that is never closed costs one line.
+func TestAnUnclosedQuoteCostsOneLine(t *testing.T) {
+	text := "a,b\n1,\"x\n" + strings.Repeat("2,y\n", 5) + "3,\"z\"\n" + strings.Repeat("4,z\n", 5) + "5,\"end"
+	r := NewReader(strings.NewReader(text), ',')
+	got, lines := readAll("", r.Read)
+	bad := 0
+	for _, record := range got {
+		if record == csv.ErrQuote.Error() {
+			bad++
+		}
+	}
+	if len(got) != 14 || bad != 2 || len(lines) != 14+2*bad {
+		t.Errorf("%d records, %d of them errors: %q", len(got), bad, got)
 	}
 }
 
