@@ -61,7 +61,7 @@ func (d *Decoder) arrive(name []byte, v value) bool {
 	if _, part := d.partType(string(name)); part {
 		return false
 	}
-	is := typeOfValue(v)
+	is := typeOfValue(v, d.config.Zones)
 	if is != learner.NumericColumn && !d.config.Infer || is == learner.NumericColumn && math.Abs(v.num) > d.config.MaxAbs {
 		return false
 	}

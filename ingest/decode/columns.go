@@ -109,7 +109,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 	case v.kind == null || v.kind == absent:
 		return d.missing(name, t, v)
 	case t == learner.UnknownColumn && v.kind < object:
-		t = typeOfValue(v)
+		t = typeOfValue(v, d.config.Zones)
 	}
 	switch is := t.Values(); {
 	case is == learner.NumericColumn && v.kind == num:
@@ -141,7 +141,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 // declared format.
 func (d *Decoder) time(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	if v.kind == text {
-		if seconds, ok := times.Parse(v.text); ok {
+		if seconds, ok := times.Parse(v.text, d.config.Zones); ok {
 			return seconds, t, nil
 		}
 	} else if d.config.Types[string(name)] != "" {
@@ -168,15 +168,15 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 	return 0, t, wrongType(name, v, t)
 }
 
-// typeOfValue returns the type of a column whose first value is v.
-func typeOfValue(v value) learner.ColumnType {
+// typeOfValue returns the type of a column whose first value is v, with times as in Config.Zones.
+func typeOfValue(v value, zones bool) learner.ColumnType {
 	switch v.kind {
 	case boolean:
 		return learner.BooleanColumn
 	case instant:
 		return learner.TimeColumn
 	case text:
-		if _, ok := times.Parse(v.text); ok {
+		if _, ok := times.Parse(v.text, zones); ok {
 			return learner.TimeColumn
 		}
 		return learner.CategoryColumn

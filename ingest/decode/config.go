@@ -58,6 +58,10 @@ type Config struct {
 	// set for models that are older than this option.
 	Grams bool `json:"grams,omitempty"`
 
+	// Zones reads times whose zone is UTC, GMT, or as +0100 or +01, with or without a space before it. It
+	// is not set for models that are older than this option.
+	Zones bool `json:"zones,omitempty"`
+
 	// Framed means that each record names its schema in a registry, in the framing of the
 	// registry's serializers. Reader is a schema in the language of the format. For Framed
 	// records it is the reader's schema, otherwise the schema with which records are written.

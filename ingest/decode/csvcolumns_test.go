@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode/csvline"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // all reads the rows of a file.
@@ -94,6 +96,32 @@ func TestTheLabelIsNoDeclaredColumn(t *testing.T) {
 		}
 		if err == nil {
 			file.Close()
+		}
+	}
+}
+
+// TestZonesOfTimes: only a model that is no older than Config.Zones reads a text with such a zone as a
+// time.
+func TestZonesOfTimes(t *testing.T) {
+	record := []byte(`{"at":"2024-02-29 21:47:39 UTC","y":1}`)
+	for _, zones := range []bool{true, false} {
+		d, err := New(Config{Label: "y", Infer: true, Zones: zones}, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := d.Decode(record)
+		if err != nil || (row.Types[0] == learner.TimeColumn) != zones || zones && row.X[0] != 1709243259 {
+			t.Errorf("zones %v: %v %v, %v", zones, row.Types, row.X, err)
+		}
+		declared, err := New(Config{Label: "y", Infer: true, Zones: zones, Types: map[string]string{"at": "time"}}, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := declared.Decode(record); (err == nil) != zones {
+			t.Errorf("zones %v: a declared time: %v", zones, err)
+		}
+		if _, err := TimeAt(record, "at", zones); (err == nil) != zones {
+			t.Errorf("zones %v: the time of a record: %v", zones, err)
 		}
 	}
 }

@@ -102,8 +102,8 @@ func KeyAt(b []byte, path string) ([]byte, error) {
 
 // TimeAt returns the time at a path of a JSON record, in milliseconds since 1970. The time is
 // text such as 2006-01-02T15:04:05Z, or a number of seconds. Numbers from 10¹¹ on are
-// milliseconds.
-func TimeAt(b []byte, path string) (int64, error) {
+// milliseconds. Zones are those of Config.Zones.
+func TimeAt(b []byte, path string, zones bool) (int64, error) {
 	v, err := valueAt(b, path)
 	if err != nil {
 		return 0, err
@@ -111,7 +111,7 @@ func TimeAt(b []byte, path string) (int64, error) {
 	seconds, ok := v.num, v.kind == num
 	switch {
 	case v.kind == text:
-		seconds, ok = times.Parse(v.text)
+		seconds, ok = times.Parse(v.text, zones)
 	case ok && math.Abs(seconds) >= 1e11:
 		seconds /= 1000
 	}

@@ -295,7 +295,7 @@ func (d *Decoder) source(name []byte, v value) (float64, *Error) {
 	case time && (v.kind == num || v.kind == instant):
 		return v.num, nil
 	case time && v.kind == text:
-		if seconds, ok := times.Parse(v.text); ok {
+		if seconds, ok := times.Parse(v.text, d.config.Zones); ok {
 			return seconds, nil
 		}
 	case !time && v.kind == num:

@@ -14,6 +14,8 @@ type Config struct {
 	Label    string `json:"label,omitempty"`     // field with the label, in the topic of labels
 	Time     string `json:"time,omitempty"`      // field with the time of features and labels; empty: the timestamp of the record
 
+	Zones bool `json:"zones,omitempty"` // see decode.Config; of Time
+
 	TTL     int64  `json:"ttl"`               // maximum time between features and their label, in milliseconds
 	Grace   int64  `json:"grace"`             // how far out of order records may be, in milliseconds
 	Pending int    `json:"pending"`           // maximum number of features that wait

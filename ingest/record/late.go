@@ -77,7 +77,7 @@ func joined(c *join.Config, source string, r *ingest.Record, key []byte) (l Late
 	}
 	l.Key, l.Time = string(key), timestamp(r)
 	if c.Time != "" {
-		l.Time, err = decode.TimeAt(r.Value, c.Time)
+		l.Time, err = decode.TimeAt(r.Value, c.Time, c.Zones)
 	}
 	return l, err
 }
@@ -89,7 +89,7 @@ func TimeOf(c *join.Config, r *ingest.Record) int64 {
 		return timestamp(r)
 	}
 	if r.Unread == nil && r.Value != nil {
-		if at, err := decode.TimeAt(r.Value, c.Time); err == nil {
+		if at, err := decode.TimeAt(r.Value, c.Time, c.Zones); err == nil {
 			return at
 		}
 	}

@@ -14,7 +14,7 @@ func (l *Labels) Late() *late.Config {
 		return nil
 	}
 	c := &late.Config{
-		Topic: l.Topic, Key: l.Key, LabelKey: l.LabelKey, Label: l.Field, Time: l.Time,
+		Topic: l.Topic, Key: l.Key, LabelKey: l.LabelKey, Label: l.Field, Time: l.Time, Zones: l.Time != "",
 		TTL: time.Duration(l.TTL).Milliseconds(), Grace: time.Duration(l.Grace).Milliseconds(),
 		Pending: l.Pending, Quarantine: l.Quarantine,
 	}

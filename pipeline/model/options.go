@@ -45,6 +45,7 @@ func (c Config) Options() ([]byte, error) {
 //   - Created before columns had types: its columns are numeric, and missing values are rejected.
 //   - Created before objects and lists became columns by path: it rejects them.
 //   - Created before the n-grams of a text had statistics: they have none.
+//   - Created before times could have zones such as UTC or +0100: it does not read these.
 //   - Created before renamed columns were recognised: it does not recognise them.
 //   - Created before inputs were monitored: it has no monitor, unless a monitor other than the
 //     default is configured.
@@ -65,7 +66,11 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if l, err := record.ReadLearner(have); err == nil {
 		c.keepChoices(l)
 	}
-	c.Decode.Depth, c.Decode.Renames, c.Decode.Grams = was.Depth, was.Renames, was.Grams
+	c.Decode.Depth, c.Decode.Renames, c.Decode.Grams, c.Decode.Zones = was.Depth, was.Renames, was.Grams, was.Zones
+	if late := c.Decode.Late; late != nil && was.Late != nil {
+		kept := *late
+		kept.Zones, c.Decode.Late = was.Late.Zones, &kept
+	}
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
 		c.Decode.Infer = false
 		if c.Decode.Missing == "impute" {

@@ -61,7 +61,7 @@ func (t *Tally) Add(cell string) {
 		t.marked++
 	} else if Boolean(cell) != "" {
 		t.booleans++
-	} else if _, ok := times.Parse(view(cell)); ok {
+	} else if _, ok := times.Parse(view(cell), true); ok {
 		t.times++
 	} else if hasCommas(cell) {
 		t.commas, t.comma = t.commas+1, cell

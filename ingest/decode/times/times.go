@@ -5,6 +5,7 @@ package times
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,18 +15,21 @@ const maxBytes = 40
 
 // Parse returns the seconds since 1970 of a time from the year 0 to 9999: a date as 2006-01-02, or a
 // date, a T or a space, and 15:04, 15:04:05 or 15:04:05.999, and then perhaps a zone. Without a zone
-// the time is in UTC.
-func Parse(b []byte) (seconds float64, ok bool) {
+// the time is in UTC. Without zones, a zone is Z or as +01:00 and follows seconds.
+func Parse(b []byte, zones bool) (seconds float64, ok bool) {
 	if len(b) < len(time.DateOnly) || len(b) > maxBytes || b[4] != '-' || b[0]-'0' > 9 {
 		return 0, false
 	}
 	layout, ok := layoutOf(b)
-	if !ok {
+	if !ok || !zones && !slices.Contains(plain, layout) {
 		return 0, false
 	}
 	t, err := time.Parse(layout, string(b))
 	return unixSeconds(t), err == nil
 }
+
+// plain are the layouts of times in models that are older than zones of other forms.
+var plain = []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", time.RFC3339}
 
 // layoutOf returns the only layout of package time that b can have. It is false if there is none.
 func layoutOf(b []byte) (string, bool) {

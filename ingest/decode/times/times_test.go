@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		{"2024-02-29T9:47:39Z", at.Add(-12 * time.Hour)},
 		{"0000-01-01", time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
-		got, ok := Parse([]byte(of.text))
+		got, ok := Parse([]byte(of.text), true)
 		if want := unixSeconds(of.want); !ok || got != want {
 			t.Errorf("%q is %v, %v; want %v", of.text, got, ok, want)
 		}
@@ -52,8 +52,20 @@ func TestParseNot(t *testing.T) {
 		"2024-02-29_21:47:39", "2024-02-29 21:47.5", "2024-02-291", "2024-02-29x21:47", "+024-02-29", "2024-02-29 21:47:39Z+01:00",
 		"2024-02-29T21:47:39.123456789123456789Z00", "2024-02-29 -1:47", "2024-02-29 21:47:39 2024",
 	} {
-		if got, ok := Parse([]byte(text)); ok {
+		if got, ok := Parse([]byte(text), true); ok {
 			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+// TestParseWithoutZones: models that are older than zones of other forms do not read them.
+func TestParseWithoutZones(t *testing.T) {
+	for text, want := range map[string]bool{
+		"2024-02-29": true, "2024-02-29 21:47": true, "2024-02-29T21:47:39.5": true, "2024-02-29 21:47:39Z": true, "2024-02-29T21:47:39+01:00": true,
+		"2024-02-29T21:47Z": false, "2024-02-29 21:47:39 UTC": false, "2024-02-29T21:47:39+0100": false, "2024-02-29 21:47:39+01": false, "2024-02-29 21:47:39 +01:00": false,
+	} {
+		if _, ok := Parse([]byte(text), false); ok != want {
+			t.Errorf("%q is a time: %v", text, ok)
 		}
 	}
 }

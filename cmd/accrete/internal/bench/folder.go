@@ -117,7 +117,7 @@ func (f *folder) path(name, kind string) (string, bool) {
 // open opens a file of a set that has no schema yet. The label is the column that --label
 // names if the set has it, or else that of descriptionFile, or else y or label.
 func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file *decode.File, c decode.Config, err error) {
-	c = decode.Config{Infer: true, Depth: decode.MaxDepth, Grams: true, Missing: "impute", Time: f.time}
+	c = decode.Config{Infer: true, Depth: decode.MaxDepth, Grams: true, Zones: true, Missing: "impute", Time: f.time}
 	if f.label != "" {
 		c.Labels = []string{f.label}
 		if file, err = files.Open(ctx, e, path, c, decode.Schema{}); err == nil {

@@ -43,7 +43,7 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	if c.Reference == "" {
 		return c.watch(ctx, e)
 	}
-	options := decode.Config{Label: c.Label, Task: learner.Novelty, Missing: "impute", Infer: true, Depth: decode.MaxDepth}
+	options := decode.Config{Label: c.Label, Task: learner.Novelty, Missing: "impute", Infer: true, Depth: decode.MaxDepth, Zones: true}
 	q, schema, err := c.read(ctx, e, c.Reference, options, decode.Schema{})
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *Command) read(ctx context.Context, e *env.Env, path string, options dec
 
 // watch compares the rows of one file with its first ones.
 func (c *Command) watch(ctx context.Context, e *env.Env) error {
-	options := decode.Config{Label: c.Label, Task: learner.Novelty, Missing: "impute", Infer: true, Depth: decode.MaxDepth}
+	options := decode.Config{Label: c.Label, Task: learner.Novelty, Missing: "impute", Infer: true, Depth: decode.MaxDepth, Zones: true}
 	file, err := files.Open(ctx, e, c.File, options, decode.Schema{})
 	if err != nil {
 		return err

@@ -144,6 +144,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Depth:      decode.MaxDepth,
 		Grams:      l.Task != learner.Novelty,
+		Zones:      true,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Adopt:      c.Input.OnChange == "adopt",
