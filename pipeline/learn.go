@@ -198,6 +198,37 @@ func outputLimits(ctx context.Context, c model.Config) (history.Limits, int, err
 	return bounds, predictions.Partitions, nil
 }
 
+// Accepts returns an error if the model of c exists and a learner with c would be refused: it has other
+// options, another version, or does not read what the model has learned from. It writes nothing.
+func Accepts(ctx context.Context, c model.Config) error {
+	j, err := journal.Open(ctx, c, 1)
+	if errors.Is(err, input.ErrTopic) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	have := j.Log.Fold.Config().Config
+	if len(have) == 0 {
+		return nil
+	}
+	options, err := c.KeepReading(have)
+	if err != nil {
+		return err
+	}
+	if err := model.SameOptions(have, options); err != nil {
+		return err
+	}
+	if err := j.SameVersions(c); err != nil {
+		return err
+	}
+	inputs, err := input.Open(ctx, c.Client, c.Topics)
+	if err != nil {
+		return err
+	}
+	return inputs.Include(j.Reached(ctx))
+}
+
 // claim makes this process the writer of the log. It first checks that this process may continue
 // the model: otherwise the claim would fence the owner for nothing.
 func (l *Learner) claim(ctx context.Context, options []byte) error {
@@ -208,6 +239,9 @@ func (l *Learner) claim(ctx context.Context, options []byte) error {
 		}
 	}
 	if err := j.SameVersions(c); err != nil {
+		return err
+	}
+	if err := l.inputs.Include(j.Reached(ctx)); err != nil {
 		return err
 	}
 	seq, err := j.Outlived(ctx, c)

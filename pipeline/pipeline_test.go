@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -194,6 +195,50 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	}
 	cfg.Learner.MaxFeatures = 0
 	learnAll(t, cfg) // the rejected start has changed nothing
+}
+
+// A learner, or a standby, that does not read what the model has learned from is refused before it
+// claims the model: otherwise it would fence the owner and then stop.
+func TestOtherInputsAreRefusedBeforeTheClaim(t *testing.T) {
+	for _, saved := range []bool{true, false} {
+		c, in, other := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("other")
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(200))
+		kafkatest.Fill(t, c, other, 1, learntest.Rings(10))
+		cfg, _ := learntest.Config(c, "m", in)
+		cfg.Heartbeat, cfg.ToEnd = 100*time.Millisecond, false
+		if !saved {
+			cfg.SnapshotEvery = 0
+		}
+		owner := cfg
+		l, err := Open(t.Context(), owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		for len(kafkatest.Read(t, c, model.PredictionsTopic(cfg.Model))) < 200 {
+			time.Sleep(time.Millisecond)
+		}
+		cfg.Topics = []string{other}
+		if err := Accepts(t.Context(), cfg); !errors.Is(err, input.ErrNotInput) {
+			t.Errorf("Accepts: %v", err)
+		}
+		for _, cfg.Standby = range []bool{false, true} {
+			if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) || !errors.Is(err, input.ErrNotInput) {
+				t.Errorf("standby %v: got %v", cfg.Standby, err)
+			}
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("the owner has ended: %v", err)
+		default:
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the owner: %v", err)
+		}
+	}
 }
 
 // The columns are known only with the first record. A configuration that does not fit

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -57,6 +58,13 @@ func waitTurn(ctx context.Context, c model.Config, h *heartbeat.Heart, options [
 		return nil, err
 	}
 	if err := s.check(); err != nil {
+		return nil, err
+	}
+	ins, err := input.Open(ctx, c.Client, c.Topics)
+	if err != nil {
+		return nil, err
+	}
+	if err := ins.Include(s.journal.Reached(ctx)); err != nil {
 		return nil, err
 	}
 	return s, s.wait(ctx)

@@ -76,6 +76,9 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
 		t.Fatal(stderr)
 	}
+	lint(exit.Refused, []string{"problem  options", "learner.seed is"}, "--set", "learner.seed=2")
+	kafkatest.Fill(t, client, model+"-other", 1, []string{"{}"})
+	lint(exit.Refused, []string{"problem  history does not match: the model has learned from"}, "--set", "input.topics="+model+"-other")
 	if _, stdout, _ := call(t, nil, "lint", "-c", "config.yaml", "--online"); strings.Contains(stdout, "read as values") {
 		t.Errorf("a model that exists is told what its labels look like:\n%s", stdout)
 	}

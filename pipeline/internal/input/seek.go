@@ -14,12 +14,12 @@ import (
 // Seek sets every input to the position of the history, after verifying that it is the partition
 // that was learned from. An input without a position in the history begins at its first record.
 func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(event.Event)) error {
+	if err := ins.Include(reached); err != nil {
+		return err
+	}
 	known := map[*Partition]snapshot.Position{}
 	for _, p := range reached {
 		in := ins.Find(p.Topic, p.Partition)
-		if in == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is not among its inputs: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
-		}
 		if !ingest.SameTopic(in.ID, p.TopicID) && !planted.Fault("recreated") {
 			return Recreated(p.Topic)
 		}
@@ -51,6 +51,19 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 			if err := in.Recognise(ctx, c, p, first[in.Partition], report); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// ErrNotInput means that the model has learned from a partition that it is not configured to read.
+var ErrNotInput = errors.New("not among its inputs")
+
+// Include returns an error unless all of these positions are in one of the partitions.
+func (ins Partitions) Include(reached []snapshot.Position) error {
+	for _, p := range reached {
+		if ins.Find(p.Topic, p.Partition) == nil {
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is %w: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, ErrNotInput, p.Topic)
 		}
 	}
 	return nil

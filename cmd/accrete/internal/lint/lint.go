@@ -88,6 +88,11 @@ func (l *Command) online(ctx context.Context, e *env.Env, c *config.Config) erro
 		return err
 	}
 	if o.problems == 0 {
+		if err := o.model(ctx); err != nil {
+			return err
+		}
+	}
+	if o.problems == 0 {
 		if err := o.sample(ctx, l.Sample); err != nil {
 			return err
 		}

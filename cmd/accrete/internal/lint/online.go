@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
@@ -109,9 +110,24 @@ func (o *cluster) topics(ctx context.Context) error {
 	return nil
 }
 
+// model checks that a model that exists would be continued with this configuration.
+func (o *cluster) model(ctx context.Context) error {
+	c, err := setup.Pipeline(o.c, o.client, nil)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	if err := pipeline.Accepts(ctx, c); err != nil {
+		return o.problem(ctx, err)
+	}
+	return nil
+}
+
 // input checks a topic that is read.
 func (o *cluster) input(ctx context.Context, name string) error {
 	t, err := o.client.Topic(ctx, name)
+	if name == o.c.Requests.Topic && errors.Is(err, ingest.ErrUnknownTopic) {
+		return nil // it will be created, which is said of a topic that is written
+	}
 	if err != nil {
 		return o.problem(ctx, err)
 	}
