@@ -61,6 +61,8 @@ class Model:
             raise Unsupported("a model with a learned metric of its inputs (kernel.metric)")
         if options.get("sparse"):
             raise Unsupported("a model of sparse inputs (input.sparse)")
+        if any(name.startswith("windows.") for name in a):
+            raise Unsupported("a model with windows (input.windows)")
         if task == 0:
             raise Unsupported("a model that has seen no label yet")
         self._reader = Reader(schema, options)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -15,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/python"
 	"github.com/accrete-ml/accrete/serve/onnx"
@@ -120,6 +123,10 @@ const (
 func writeMLflow(dir string, s *snapshot.Snapshot, file []byte) error {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return exit.Usage("%s exists already: name a directory to create", dir)
+	}
+	windows := func(a learner.Array) bool { return strings.HasPrefix(a.Name, "windows.") }
+	if slices.ContainsFunc(s.State.Serving, windows) {
+		return exit.Refuse(errors.New("the Python package of the folder has no windows: create the model without input.windows (fit --windows)"))
 	}
 	temporary, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".mlflow-")
 	if err != nil {
