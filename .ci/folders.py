@@ -40,7 +40,10 @@ def main(binary, directory):
         frame.to_csv(table, index=False)
         table.with_suffix(".out").write_text(run("predict", table, "--model", snapshot))
         want = pandas.read_csv(table.with_suffix(".out"))
-        got = mlflow.pyfunc.load_model(str(folder)).predict(frame)
+        model = mlflow.pyfunc.load_model(str(folder))
+        got, none = model.predict(frame), model.predict(frame[:0])
+        if len(none) or list(none.columns) != list(got.columns):
+            sys.exit(f"{label} {options}: no rows are {none}")
         missing = set(want.columns) - set(got.columns) - set(frame.columns)
         if missing or len(got) != len(want):
             sys.exit(f"{label} {options}: MLflow has {len(got)} rows of {list(got.columns)}, want {len(want)} and {missing}")

@@ -179,7 +179,7 @@ class Model:
             e = np.exp(f - f.max(axis=1, keepdims=True))
             return e / e.sum(axis=1, keepdims=True)
         if f.shape[1] > 1:
-            return np.stack([nearest(row) for row in f])
+            return np.array([nearest(row) for row in f]).reshape(f.shape)
         u = np.clip(f[:, 0], -1, 1)
         p = (1 + u) / 2
         if self._loss == "smoothed-hinge":
@@ -220,7 +220,7 @@ class Model:
         elif self._loss.startswith("quantile:") and "," in self._loss:
             levels = [float(t) for t in self._loss.partition(":")[2].split(",")]
             f = np.sort(f.reshape(len(f), targets, len(levels)), axis=2)
-        f = f.reshape(len(f), targets, -1)
+        f = f.reshape(len(f), targets, len(levels or [0]))
         v = bounded(self._label[:, :1] + self._label[:, 1:] * f)
         central = min(range(len(levels)), key=lambda i: abs(levels[i] - 0.5)) if levels else 0
         points = v[:, :, central]
