@@ -65,9 +65,9 @@ def canonical(v):
     if v == 0:
         return "0"
     if isinstance(v, int):
-        return str(v) if abs(v) >= 2**53 else str(int(float(v)))
+        return str(v)
     if v == math.trunc(v) and abs(v) < 1e21:
-        return str(int(v))
+        return np.format_float_positional(v, trim="-")
     for precision in range(17):
         text = f"{v:.{precision}e}"
         if float(text) == v:
