@@ -8,6 +8,24 @@ import numpy as np
 from . import load
 
 
+def record(line):
+    """Reads a JSON object as strictly as Accrete does."""
+
+    def unique(pairs):
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            raise ValueError("a field comes twice")
+        return fields
+
+    def constant(name):
+        raise ValueError(f"{name} is not JSON: leave the field out, or write null")
+
+    try:
+        return json.loads(line, object_pairs_hook=unique, parse_constant=constant)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
 def main(args):
     if len(args) != 2:
         sys.exit("usage: python -m accrete MODEL.snap ROWS.jsonl (- for standard input)")
@@ -18,7 +36,7 @@ def main(args):
             for number, line in enumerate(f, 1):
                 try:
                     if line.strip():
-                        rows.append(json.loads(line))
+                        rows.append(record(line))
                 except ValueError as e:
                     raise ValueError(f"{args[1]}:{number}: {e}") from None
         p = model.predict(rows)
