@@ -3,9 +3,11 @@
 import datetime
 import math
 import re
+import sys
 
 import numpy as np
 
+from . import times
 from .snapshot import Unsupported, require
 
 MASK = 2**64 - 1
@@ -13,6 +15,8 @@ MISSING_KEY, MAX_KEY = -1, 2**52
 SMOOTHING = 10  # of a model without credibilities
 PERIODS = (86400.0, 7 * 86400.0, 365.2425 * 86400)
 MAX_MAGNITUDE = 1e150
+MAX_WEIGHT = 1e6
+MAX_DEPTH = 64  # of objects and lists that are not columns
 TEXT_BUCKETS = 64
 TEXT_KEYS = 64  # of each kind of n-grams
 GRAM_SMOOTHING, RAREST_SHARE = 2, 1e-3
@@ -79,34 +83,6 @@ def canonical(v):
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:(?:T| +)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?(?:Z|UTC|GMT|([+-])(\d\d)(?::?(\d\d))?))?)?",
-    re.ASCII,
-)
-
-
-def parse_time(text):
-    """Seconds since 1970 of a time such as 2006-01-02T15:04:05Z; None for another text."""
-    m = TIME.fullmatch(text)
-    if not m or len(text) > 40:
-        return None
-    year, month, day, hour, minute, second, fraction, sign, hours, minutes = m.groups()
-    try:
-        at = datetime.date(int(year), int(month), int(day)) if int(year) else datetime.date(400, int(month), int(day))
-    except ValueError:
-        return None
-    clock = int(hour or 0), int(minute or 0), int(second or 0)
-    ahead = int(hours or 0), int(minutes or 0)
-    if clock > (23, 59, 59) or clock[1] > 59 or clock[2] > 59 or ahead[0] > 24 or ahead[1] > 60:
-        return None
-    days = at.toordinal() - datetime.date(1970, 1, 1).toordinal() - (0 if int(year) else 146097)
-    seconds = 86400 * days + 3600 * clock[0] + 60 * clock[1] + clock[2]
-    offset = 3600 * ahead[0] + 60 * ahead[1]
-    seconds -= -offset if sign == "-" else offset
-    nanoseconds = int((fraction or "0")[:9].ljust(9, "0"))
-    return float(seconds) + nanoseconds / 1e9
-
-
 def mixed(h):
     h ^= h >> 32
     h = h * 0x9FB21C651E98DF25 & MASK
@@ -160,6 +136,44 @@ def bounded(v):
     return np.clip(v, -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
 
+def is_missing(v):
+    return v is None or isinstance(v, (float, np.floating, datetime.datetime, np.datetime64)) and bool(v != v)
+
+
+def is_number(v):
+    return isinstance(v, (int, float)) and not isinstance(v, bool)
+
+
+def is_list(v):
+    return isinstance(v, (list, tuple)) or isinstance(v, np.ndarray) and v.ndim > 0
+
+
+def scalar(v):
+    """The value of Python for a scalar of NumPy."""
+    return v.item() if isinstance(v, np.generic) and not isinstance(v, np.datetime64) else v
+
+
+def shown(v):
+    return "an object" if isinstance(v, dict) else "a list" if is_list(v) else repr(v)
+
+
+def check_depth(v, levels=MAX_DEPTH):
+    """Refuses values that are nested deeper than Accrete reads."""
+    if levels == 0:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    for inner in v.values() if isinstance(v, dict) else v if is_list(v) else ():
+        check_depth(inner, levels - 1)
+
+
+def instant(v):
+    """Seconds since 1970 of a time of datetime, pandas or NumPy; None for another value."""
+    if isinstance(v, np.datetime64):
+        if np.datetime_data(v.dtype)[0] in ("Y", "M", "W", "D", "h", "m"):
+            v = v.astype("datetime64[s]")
+        return times.parse(str(v))
+    return times.parse(v.isoformat()) if isinstance(v, datetime.date) else None
+
+
 class Reader:
     """Turns rows into raw values: what a learner does with records."""
 
@@ -167,12 +181,18 @@ class Reader:
         self.columns = schema.get("columns") or []
         self.types = schema.get("types") or ["numeric"] * len(self.columns)
         self.declared = options.get("types") or {}
+        self.formats = {name: times.Format(t[t.index("%") :]) for name, t in self.declared.items() if t.startswith("time:") and "%" in t}
         self.missing = options.get("missing") or "quarantine"
-        self.unknown = options.get("unknown") or "quarantine"
+        self.ignores_unknown = options.get("unknown") == "ignore" or options.get("adopt", False)
         self.max_abs = options.get("max_abs") or 1e30
+        self.depth = options.get("depth") or 0
         self.at = {name: i for i, name in enumerate(self.columns)}
-        self.other = set(options.get("labels") or []) | {options.get(k) or k for k in ("label", "key", "weight")} | {"y", "label"}
-        self.other |= {name for name, t in self.declared.items() if t in ("ignored", "id")}
+        self.ignored = {name for name, t in self.declared.items() if t in ("ignored", "id")}
+        self.late = "late" in options
+        self.labels = options.get("labels") or ([options["label"]] if options.get("label") else ["y", "label"])
+        self.roles = {role: options.get(role) for role in ("weight", "key")}
+        self.task = schema.get("task")
+        self.several = bool(options.get("labels"))
         self.texts = {}  # the first column and the number of columns of each text
         for i, name in enumerate(self.columns):
             if self.types[i] == "text" and name.endswith(":00"):
@@ -181,7 +201,6 @@ class Reader:
                     n += 1
                 self.texts[name[:-3]] = (i, n)
         self.key = self.types.index("key") if "key" in self.types else None
-        self.key_field = options.get("key") or "key"
         self.pairs = []
         for i, name in enumerate(self.columns):
             if self.types[i] == "pair":
@@ -190,6 +209,8 @@ class Reader:
         aliases = schema.get("aliases") or []
         self.aliases = {a["field"]: (self.at[a["column"]], a["type"]) for a in aliases if not a.get("declared")}
         self.renamed = {a["field"]: a["column"] for a in aliases if a.get("declared")}
+        self.whole = {*self.at, *self.texts, *self.aliases, *self.declared}  # what is a field even as an object
+        self.inner = {name[:i] for name in self.columns for i, c in enumerate(name) if c == "."} if self.depth else set()
         self.cache = {}
 
     @property
@@ -241,38 +262,34 @@ class Reader:
 
     def row(self, r):
         """Returns the raw values of a row: a dict as a record of a topic, or a list of numbers."""
-        key = None
         if isinstance(r, dict):
-            key = r.get(self.key_field)
-            if isinstance(r.get("features"), dict):
-                r = r["features"]
-            elif isinstance(r.get("x"), list) and "x" not in self.at and "x.0" not in self.at:
-                r = r["x"]
-        if not isinstance(r, dict):
+            fields, key = self._fields(r)
+        else:
             if not isinstance(r, (list, tuple, np.ndarray)):
                 raise ValueError(f"it is {r!r}, want a dict, or a list of numbers")
             if len(r) != len(self.columns):
                 raise ValueError(f"it has {len(r)} values, want {len(self.columns)}")
-            r = dict(zip(self.columns, r))
+            fields, key = list(zip(self.columns, r)), None
         x = [None] * len(self.columns)
-        renamed = {}
-        for name, v in self._read(r):
-            i = self.at.get(name, -1)
+        renamed, seen = {}, set()
+        for name, v in self._read(fields) if self.renamed else fields:
+            i = self._column(name)
+            if i is None and name not in self.texts and name not in self.aliases:
+                self._check_other(name, v)
+                continue
+            if name in seen:
+                raise ValueError(f"{name} comes twice")
+            seen.add(name)
             if name in self.texts:
-                first, n = self.texts[name]
-                if v is not None and not isinstance(v, str):
-                    raise ValueError(f"{name} is {v!r}, want text")
-                x[first : first + n] = text_values(v.encode(), n > TEXT_BUCKETS) if v is not None else [self._missing(name, "text")] * n
-            elif i >= 0 and self.types[i] not in ("text", "gram", "pair", "key"):
+                self._put_text(x, name, v)
+            elif i is not None:
                 x[i] = self.raw(name, self.types[i], v)
-            elif name in self.aliases:
+            else:
                 i, typ = self.aliases[name]
                 renamed[i] = self.raw(name, typ, v)
-            elif name not in self.other and name.split(".")[0] not in self.other and self.unknown != "ignore":
-                raise ValueError(f"{name} is not a column of the model")
         for i, v in enumerate(x):
             if v is None and self.types[i] == "key":
-                x[i] = math.nan if key is None else category(str(key).encode())
+                x[i] = math.nan if key is None else category(key.encode())
             elif v is None and self.types[i] != "pair":
                 x[i] = self._missing(self.columns[i], self.types[i])
         for i, v in renamed.items():
@@ -282,29 +299,106 @@ class Reader:
             x[i] = together(x[a], x[b])
         return x
 
-    def _read(self, r):
-        """Returns the fields of a row, with the names of the columns that they are read as."""
-        if not self.renamed:
-            return self._flat(r)
-        fields, others = {}, []
-        for name, v in self._flat(r):
-            if name in self.renamed:
-                others.append((self.renamed[name], v))
-            else:
-                fields[name] = v
-        for name, v in others:
-            own = fields.get(name)
-            if own is None or isinstance(own, (float, np.floating)) and own != own:
-                fields[name] = v
-        return fields.items()
+    def _column(self, name):
+        """Returns the index of the column that is read from a field, or None."""
+        i = self.at.get(name)
+        return None if i is None or self.types[i] in ("text", "gram", "pair", "key") else i
 
-    def _flat(self, r, path=""):
-        for name, v in r.items() if isinstance(r, dict) else ((str(i), v) for i, v in enumerate(r)):
-            name = path + str(name)
-            if isinstance(v, (dict, list, tuple)) and name not in self.at and name not in self.aliases and name not in self.other:
-                yield from self._flat(v, name + ".")
-            else:
-                yield name, v
+    def _check_other(self, name, v):
+        """Refuses a field that is not a column, unless it may be there."""
+        if name in self.ignored or name in self.inner and is_missing(v):
+            return
+        if not self.ignores_unknown:
+            raise ValueError(f"{name} is {shown(v)}, want an object or a list" if name in self.inner else f"{name} is not a column of the model")
+
+    def _put_text(self, x, name, v):
+        first, n = self.texts[name]
+        v = scalar(v)
+        if is_missing(v):
+            x[first : first + n] = [self._missing(name, "text")] * n
+        elif isinstance(v, str):
+            x[first : first + n] = text_values(v.encode(), n > TEXT_BUCKETS)
+        else:
+            raise ValueError(f"{name} is {shown(v)}, want text")
+
+    def _fields(self, r):
+        """Returns the inputs of a record, as pairs of path and value, and its key."""
+        inputs = {str(name): v for name, v in r.items()}
+        for name in self.labels:
+            if name in inputs:
+                self._check_label(name, inputs.pop(name))
+        form = [name for name, is_form in (("features", isinstance(inputs.get("features"), dict)), ("x", is_list(inputs.get("x")))) if is_form]
+        if len(form) > 1:
+            raise ValueError("both x and features are present")
+        given = {}
+        for role, name in self.roles.items():
+            name = name or (role if form else None)
+            if name in inputs:
+                given[role] = scalar(inputs.pop(name))
+        if "weight" in given and not (is_number(given["weight"]) and 0 < given["weight"] <= MAX_WEIGHT):
+            raise ValueError(f"the weight is {shown(given['weight'])}, want a number above 0, and at most {MAX_WEIGHT:g}")
+        key = given.get("key")
+        if not is_missing(key) and not (isinstance(key, str) or is_number(key)):
+            raise ValueError(f"the key is {shown(key)}, want text or a number")
+        if form:
+            inner = inputs.pop(form[0])
+            for name in inputs:
+                if not self.ignores_unknown and not (self.late and name in self.ignored):
+                    raise ValueError(f"{name} is not a column of the model")
+            inputs = inner if form == ["features"] else self._indexed(inner)
+        fields = [field for name, v in inputs.items() for field in self._flat(str(name), v)]
+        return fields, None if is_missing(key) else str(key)
+
+    def _indexed(self, x):
+        """Returns the inputs of a list x."""
+        if any(name != str(i) for i, name in enumerate(self.columns)):
+            raise ValueError(f"x is a list, but the columns have names, such as {self.columns[0]}")
+        if len(x) != len(self.columns):
+            raise ValueError(f"x has {len(x)} values, want {len(self.columns)}")
+        x = [scalar(v) for v in x]
+        for i, v in enumerate(x):
+            if not is_missing(v) and not is_number(v):
+                raise ValueError(f"x[{i}] is {shown(v)}, want a number")
+        return {str(i): v for i, v in enumerate(x)}
+
+    def _check_label(self, name, v):
+        """Refuses a label that a learner would not accept, although it does not count here."""
+        v = scalar(v)
+        check_depth(v)
+        if self.task == "novelty" or is_missing(v):
+            return
+        if isinstance(v, dict) or is_list(v):
+            raise ValueError(f"the label {name} is {shown(v)}")
+        if self.several or self.task == "regression":
+            if not is_number(v) or not abs(v) <= self.max_abs:
+                raise ValueError(f"the label {name} is {v!r}, want a number of at most {self.max_abs:g}")
+
+    def _read(self, fields):
+        """Returns the fields with the names of the columns that they are read as."""
+        own, out = {}, []
+        for name, v in fields:
+            if name not in self.renamed:
+                own.setdefault(name, len(out))
+                out.append((name, v))
+        for name, v in fields:
+            column = self.renamed.get(name)
+            if column is None:
+                continue
+            if column not in own:
+                out.append((column, v))
+            elif is_missing(out[own[column]][1]):
+                out[own[column]] = column, v
+        return out
+
+    def _flat(self, path, v, depth=0):
+        nested = isinstance(v, dict) or is_list(v)
+        if not nested or depth >= self.depth or path in self.whole:
+            if nested:
+                check_depth(v)
+            yield path, v
+            return
+        for name, inner in v.items() if isinstance(v, dict) else enumerate(v):
+            yield from self._flat(f"{path}.{name}", inner, depth + 1)
 
     def _missing(self, name, typ):
         if self.missing == "quarantine":
@@ -314,31 +408,39 @@ class Reader:
         return math.nan
 
     def raw(self, name, typ, v):
-        if v is None or isinstance(v, (float, np.floating)) and v != v:
+        if is_missing(v):
             return self._missing(name, typ)
-        if isinstance(v, np.generic):
-            v = v.item()
-        number = isinstance(v, (int, float)) and not isinstance(v, bool)
+        v = scalar(v)
+        number = is_number(v)
+        if typ.startswith("category") and (isinstance(v, str) or number and name in self.declared and abs(v) <= sys.float_info.max):
+            text = v if isinstance(v, str) else canonical(v)
+            if text not in self.cache:
+                self.cache[text] = category(text.encode())
+            return self.cache[text]
         if number and not abs(v) <= self.max_abs:
             raise ValueError(f"{name} is {v}, want a number of at most {self.max_abs:g}")
         if number and typ.startswith("numeric"):
             return float(v)
         if isinstance(v, bool) and typ == "boolean":
             return float(v)
-        if typ.startswith("category") and (isinstance(v, str) or number and name in self.declared):
-            text = v if isinstance(v, str) else canonical(v)
-            if text not in self.cache:
-                self.cache[text] = category(text.encode())
-            return self.cache[text]
-        if typ.startswith("time") and isinstance(v, str):
-            seconds = parse_time(v)
+        if typ.startswith("time"):
+            seconds = self._time(name, v)
             if seconds is not None:
                 return seconds
-        if typ.startswith("time") and number and name in self.declared:
-            return float(v)
         if typ == "":
             raise Unsupported(f"{name} had no value while the model was learned")
-        raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
+        want = f"a time as {self.formats[name].declared}" if name in self.formats else f"a value of type {typ}"
+        raise ValueError(f"{name} is {shown(v)}, want {want}")
+
+    def _time(self, name, v):
+        """Returns the seconds since 1970 of a value of a time column, or None."""
+        if name in self.formats and (isinstance(v, str) or is_number(v)):
+            return self.formats[name].parse(v if isinstance(v, str) else repr(v))
+        if isinstance(v, str):
+            return times.parse(v)
+        if is_number(v):
+            return float(v) if name in self.declared else None
+        return instant(v)
 
 
 NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED, _, ORDERED, OPEN, AWAITED, CODED, GRAMS, UNSEEN = range(20)
