@@ -259,9 +259,17 @@ def refused(directory):
             if says not in str(e):
                 sys.exit(f"{given}: {e}, want {says}")
     lines = directory / "lines.jsonl"
-    lines.write_text('{"a": 1}\n\nx\n')
     environment = os.environ | {"PYTHONPATH": str(pathlib.Path(accrete.__file__).parent.parent)}
-    for arguments, says in [([directory / "none.snap", lines], "No such file"), ([directory / "model.snap", lines], f"{lines}:3: "), ([lines, lines], "not a snapshot")]:
+    for text, model, says in [
+        ("x", "none.snap", "No such file"),
+        ("x", "model.snap", f"{lines}:3: "),
+        ('{"a": NaN}', "model.snap", f"{lines}:3: NaN is not JSON"),
+        ('{"a": 1, "a": 2}', "model.snap", f"{lines}:3: a field comes twice"),
+        ('{"a": ' + "[" * 100000, "model.snap", f"{lines}:3: it is nested too deep"),
+        ("x", "lines.jsonl", "not a snapshot"),
+    ]:
+        lines.write_text('{"a": 1}\n\n' + text + "\n")
+        arguments = [directory / model, lines]
         done = subprocess.run([sys.executable, "-m", "accrete", *arguments], capture_output=True, text=True, env=environment)
         if done.returncode != 1 or says not in done.stderr or "Traceback" in done.stderr:
             sys.exit(f"python -m accrete {arguments}: {done.returncode}, {done.stderr}, want {says}")
