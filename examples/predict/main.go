@@ -3,10 +3,13 @@
 //
 //	accrete fit testdata/spam.train.csv.gz --save spam.snap
 //	go run ./examples/predict spam.snap testdata/spam.test.csv.gz
+//
+// It prints one prediction per line, the same as those of accrete predict, and at the end
+// how many of the labels, if the file has any, are other classes.
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -35,25 +39,17 @@ func run(model, path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := learner.NewModel(s.State.Serving)
+	m, err := serve.NewServed(s)
 	if err != nil {
 		return err
 	}
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
-		return err
-	}
-	task, err := learner.ParseTask(schema.Task)
-	if err != nil {
-		return err
-	}
-	file, err := decode.Open(path, decode.Config{Task: task}, schema)
+	file, err := open(path, m)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	batch := new(learner.Batch)
-	rows, wrong := 0, 0
+	var batch learner.Batch // of one row; larger batches are faster
+	rows, labels, wrong := 0, 0, 0
 	for {
 		row, err := file.Next()
 		if err == io.EOF {
@@ -63,13 +59,59 @@ func run(model, path string) error {
 			return err
 		}
 		batch.Reset(len(row.X))
-		batch.Append(row.X, row.Label, 1)
-		predictions := m.Predict(batch)
+		batch.Append(row.X, learner.Label{}, 1)
+		batch.SetKey(string(row.Key))
+		batch.SetWindows(row.Windows)
+		batch.SetSparse(row.Sparse)
+		m.Observe(&batch) // windows are over all earlier rows
+		class := show(m.Predict(&batch), m.Schema.Classes)
 		rows++
-		if predictions.Task == learner.Classification && learner.Best(predictions.Row(0)) != row.Label.Class {
-			wrong++
+		if row.Label.Task == learner.Classification {
+			labels++
+			if row.Label.Class != class {
+				wrong++
+			}
 		}
 	}
-	fmt.Printf("model at step %d: %d rows, %d classified wrongly\n", s.Step, rows, wrong)
+	log.Printf("model at step %d: %d rows, %d of %d labels classified wrongly", s.Step, rows, wrong, labels)
 	return nil
+}
+
+// open opens a file whose rows are read as the learner of m read its records: with the same
+// columns, types and treatment of missing values. The file may have another format and no labels.
+func open(path string, m *serve.Served) (file *decode.File, err error) {
+	if len(m.Schema.Columns) == 0 {
+		return nil, errors.New("the model has seen no row, so it has no columns")
+	}
+	c := m.Decode
+	c.Format, c.NoLabel = "", true
+	if c.Task, err = learner.ParseTask(m.Schema.Task); err != nil {
+		return nil, err
+	}
+	if file, err = decode.Open(path, c, m.Schema); err == nil {
+		file.IgnoreFurther() // columns of the file that the model does not know
+	}
+	return file, err
+}
+
+// show prints the prediction of the only row of p, and returns the index of the predicted class; -1
+// if it is no class.
+func show(p learner.Predictions, classes []string) (class int) {
+	switch row := p.Row(0); {
+	case p.Size == 0:
+		fmt.Println("none: the model has not learned enough rows")
+	case p.Task == learner.Novelty:
+		fmt.Println(learner.Novel(row))
+	case p.Task == learner.Regression:
+		fmt.Println(p.Quantiles.Points(nil, row)) // a number for each target
+	default:
+		rule := p.Decision
+		if rule.Named() { // costs of wrong predictions, by the names of the classes
+			rule = rule.Of(classes)
+		}
+		class = rule.Class(row)
+		fmt.Println(classes[class])
+		return class
+	}
+	return -1
 }
