@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -96,7 +95,8 @@ func (s *Served) Taus() []float64 {
 	return nil
 }
 
-// NewServed returns the model of a snapshot, from its serving part.
+// NewServed returns the model of a snapshot, from its serving part. The error is snapshot.ErrCorrupt if
+// the schema or the options do not fit the model.
 func NewServed(s *snapshot.Snapshot) (*Served, error) {
 	return (&Served{model: new(learner.Model)}).Next(s)
 }
@@ -114,17 +114,18 @@ func (s *Served) Next(of *snapshot.Snapshot) (*Served, error) {
 		Seq: of.Seq, StateHash: of.StateHash, model: model,
 		Decode: s.Decode, Schema: s.Schema, reads: s.reads,
 	}
-	if s.readsAs(of) {
-		return next, nil
+	if !s.readsAs(of) {
+		next.reads = string(of.Config) + "\n" + string(of.Schema)
+		next.Decode, err = record.ReadOptions(of.Config)
+		if next.Decode.Fixed = true; err != nil {
+			return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
+		}
+		if next.Schema, err = record.ReadSchema(of.Schema); err != nil {
+			return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
+		}
 	}
-	next.reads = string(of.Config) + "\n" + string(of.Schema)
-	next.Decode, err = record.ReadOptions(of.Config)
-	if next.Decode.Fixed = true; err != nil {
-		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
-	}
-	next.Schema = decode.Schema{}
-	if err := json.Unmarshal(of.Schema, &next.Schema); err != nil {
-		return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
+	if err := record.CheckModel(model, next.Decode, &next.Schema); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	return next, nil
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
@@ -38,9 +39,47 @@ func ReadLearner(b []byte) (learner.Config, error) {
 	return c, err
 }
 
-// ReadOptions returns how records are read, from encoded options.
+// ReadOptions returns how records are read, from encoded options. Without any, the options are the
+// defaults.
 func ReadOptions(b []byte) (decode.Config, error) {
 	var o options
+	if len(b) == 0 {
+		return o.Input, nil
+	}
 	err := json.Unmarshal(b, &o)
 	return o.Input, err
+}
+
+// ReadSchema returns a schema, from its encoding in a snapshot. Without any, it is that of a model which
+// has seen no row.
+func ReadSchema(b []byte) (s decode.Schema, err error) {
+	if len(b) > 0 {
+		err = json.Unmarshal(b, &s)
+	}
+	return s, err
+}
+
+// CheckModel returns an error unless the options and the schema of a snapshot fit its model: rows that
+// are read with them are rows of the model, and its predictions have names. A model that has seen no row
+// or no label fits any. The schema may have classes that the model has not learned yet.
+func CheckModel(m *learner.Model, in decode.Config, s *decode.Schema) error {
+	if dim := m.Dim(); dim != 0 && len(s.Columns) != dim {
+		return fmt.Errorf("the schema has %d columns, the model has %d inputs", len(s.Columns), dim)
+	}
+	if _, err := s.ColumnTypes(); err != nil {
+		return err
+	}
+	var none learner.Batch
+	none.Reset(m.Dim())
+	p := m.Predict(&none)
+	if p.Task != learner.Auto && s.Task != p.Task.String() {
+		return fmt.Errorf("the task of the schema is %q, that of the model is %v", s.Task, p.Task)
+	}
+	if p.Task == learner.Classification && len(s.Classes) < p.Size {
+		return fmt.Errorf("the schema has %d classes, the model has %d", len(s.Classes), p.Size)
+	}
+	if n := p.Size / p.Quantiles.Each(); p.Task == learner.Regression && len(in.Labels) > 0 && len(in.Labels) != n {
+		return fmt.Errorf("the options have %d labels, the model has %d targets", len(in.Labels), n)
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ class Model:
         self.name, self.step, self.lineage, self.state_hash = snapshot.model, snapshot.step, snapshot.lineage, snapshot.state_hash
         options = json.loads(snapshot.config or b"{}").get("input", {})
         schema = json.loads(snapshot.schema or b"{}")
-        task, _, self.dim, self._block, blocks, seed, lags, sampling = (int(v) for v in a["model"].ravel())
+        task, classes, self.dim, self._block, blocks, seed, lags, sampling = (int(v) for v in a["model"].ravel())
         self.task = TASKS[task]
         self.classes = schema.get("classes") or []
         self.targets = options.get("labels") or []  # names of the labels, if there are several
@@ -65,6 +65,11 @@ class Model:
             raise Unsupported("a model with windows (input.windows)")
         if task == 0:
             raise Unsupported("a model that has seen no label yet")
+        columns = schema.get("columns") or []
+        require(self.dim in (0, len(columns)), f"the schema has {len(columns)} columns, the model has {self.dim} inputs")
+        require(len(schema.get("types") or columns) == len(columns), "the schema has not one type for each column")
+        require(schema.get("task") == self.task, f"the task of the schema is {schema.get('task')}, that of the model is {self.task}")
+        require(len(self.classes) >= classes, f"the schema has {len(self.classes)} classes, the model has {classes}")
         self._reader = Reader(schema, options)
         self.columns = self._reader.columns
         self._loss = self._text("loss")

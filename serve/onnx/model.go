@@ -65,14 +65,18 @@ var written = []string{
 	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor", "mixture.limits", "mixture.scaler",
 }
 
-func newModel(s *snapshot.Snapshot) (*model, error) {
+// newModel returns the model of a snapshot, whose serving part is served.
+func newModel(s *snapshot.Snapshot, served *learner.Model) (*model, error) {
 	m := &model{arrays: map[string]learner.Array{}}
 	for _, a := range s.State.Serving {
 		m.arrays[a.Name] = a
 	}
 	options, err := record.ReadOptions(s.Config)
 	if err == nil {
-		err = json.Unmarshal(s.Schema, &m.schema)
+		m.schema, err = record.ReadSchema(s.Schema)
+	}
+	if err == nil {
+		err = record.CheckModel(served, options, &m.schema)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: options or schema: %v", snapshot.ErrCorrupt, err)

@@ -24,10 +24,11 @@ func unsupported(format string, args ...any) error {
 
 // Encode returns the model of a snapshot as an ONNX file.
 func Encode(s *snapshot.Snapshot) ([]byte, error) {
-	if _, err := learner.NewModel(s.State.Serving); err != nil { // checks that the arrays are consistent
+	served, err := learner.NewModel(s.State.Serving) // checks that the arrays are consistent
+	if err != nil {
 		return nil, err
 	}
-	m, err := newModel(s)
+	m, err := newModel(s, served)
 	if err != nil {
 		return nil, err
 	}
