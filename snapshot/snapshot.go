@@ -12,7 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Snapshot is a model together with its place in its history and in its input.
+// Snapshot is a model together with its place in its history and in its input. A program that trains a
+// learner.Learner sets Model, Schema and State at least: see the example of serve.NewServed.
 type Snapshot struct {
 	Model      string // at most 249 bytes, like a topic name
 	Epoch      int64  // of the claim under which it was taken; 0 without a model log
@@ -22,9 +23,19 @@ type Snapshot struct {
 	Lineage    Hash   // chain over the labelled rows as of the last change of the model
 	Rows       Hash   // the same chain as of the last labelled row
 	ConfigHash Hash   // where that chain began
-	Config     []byte // compact JSON, the options in effect
-	Schema     []byte // compact JSON, the decoder's state
-	State      learner.State
+
+	// Config is compact JSON, the options in effect, as package ingest/record encodes them. Its member
+	// input, a decode.Config, says how records are read: with the defaults if Config is empty or {}. A
+	// learner that continues with the snapshot needs the member learner as well.
+	Config []byte
+
+	// Schema is compact JSON, the decoder's state: a decode.Schema. It has the names of the inputs
+	// in Columns, the Task, the names of the classes in Classes, by their indices, and in Types the
+	// types of the columns unless all are numeric. Whoever predicts needs all of them. It may be
+	// empty only for a model that has seen no row.
+	Schema []byte
+
+	State learner.State
 
 	Positions []Position // positions in the input after the last record decided, sorted by topic and partition
 	LearnedTo []Position // the same, after the last record that the served model has learned from
