@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -37,7 +38,8 @@ type Options struct {
 	Prune float64
 
 	// Pending is the number of the last labelled rows that the model has not learned yet:
-	// Learner.Pending or State.Pending. It matters to models with statistics of categories.
+	// Learner.Pending or State.Pending, and at most the number of rows. It matters to models with
+	// statistics of categories.
 	Pending int
 
 	// Thinned says that the model has Config.Balance, and has not learned all labelled rows.
@@ -45,6 +47,27 @@ type Options struct {
 
 	Progress func(score int, at optim.Point)
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
+}
+
+// check returns an error for options that are invalid, or do not go together, with that many rows.
+func (o *Options) check(rows int) error {
+	switch {
+	case !(o.Lambda >= 0) || math.IsInf(o.Lambda, 1):
+		return fmt.Errorf("Options.Lambda is %v: want more than 0, or 0 for the default", o.Lambda)
+	case !(o.Relative >= 0) || math.IsInf(o.Relative, 1):
+		return fmt.Errorf("Options.Relative is %v: want more than 0, or 0 for the default", o.Relative)
+	case o.Passes < 0:
+		return fmt.Errorf("Options.Passes is %d: want more than 0, or 0 for the default", o.Passes)
+	case o.Pending < 0 || o.Pending > rows:
+		return fmt.Errorf("Options.Pending is %d: want 0 to %d, the number of rows", o.Pending, rows)
+	case o.Coordinates < 0 || o.Coordinates > 0 && o.Prune > 0:
+		return fmt.Errorf("%d coordinates a step with prune %v: want 0 or more, and none with prune", o.Coordinates, o.Prune)
+	case o.ByNorm && (o.Coordinates > 0 || o.Prune > 0):
+		return errors.New("rows drawn by norm exclude coordinates and prune")
+	case !(o.Prune >= 0 && o.Prune <= 1):
+		return fmt.Errorf("prune is %v: want 0 to 1", o.Prune)
+	}
+	return nil
 }
 
 // effective returns o with its defaults, except for Lambda.
@@ -125,21 +148,15 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if o.Thinned && m.Moves() {
 		return nil, fmt.Errorf("%w: %w", ErrUnfit, learner.ErrThinned)
 	}
+	if err := o.check(b.Len()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnfit, err)
+	}
 	d, err := m.Design(b, o.Pending)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
 	if d.Rows < 2 {
 		return nil, fmt.Errorf("%w: %d labelled rows are too few", ErrUnfit, d.Rows)
-	}
-	if o.Coordinates < 0 || o.Coordinates > 0 && o.Prune > 0 {
-		return nil, fmt.Errorf("%w: %d coordinates a step with prune %v: want 0 or more, and none with prune", ErrUnfit, o.Coordinates, o.Prune)
-	}
-	if o.ByNorm && (o.Coordinates > 0 || o.Prune > 0) {
-		return nil, fmt.Errorf("%w: rows drawn by norm exclude coordinates and prune", ErrUnfit)
-	}
-	if !(o.Prune >= 0 && o.Prune <= 1) {
-		return nil, fmt.Errorf("%w: prune is %v: want 0 to 1", ErrUnfit, o.Prune)
 	}
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -220,5 +221,28 @@ func TestSomeModelsHaveNoRefit(t *testing.T) {
 	}
 	if _, err := Solve(ctx, m, rings(100, 3), Options{}); err == nil {
 		t.Error("no error for a class that the model does not know")
+	}
+}
+
+// TestOptionsAreChecked: an option that is out of range is refused by its name.
+func TestOptionsAreChecked(t *testing.T) {
+	rows := rings(300, 2)
+	m := learned(t, learner.Config{Algorithm: "all", MaxFeatures: 32}, rows)
+	for want, o := range map[string]Options{
+		"Options.Lambda is -1":                  {Lambda: -1},
+		"Options.Lambda is NaN":                 {Lambda: math.NaN()},
+		"Options.Lambda is +Inf":                {Lambda: math.Inf(1)},
+		"Options.Relative is NaN":               {Relative: math.NaN()},
+		"Options.Relative is -0.1":              {Relative: -0.1},
+		"Options.Passes is -1":                  {Passes: -1},
+		"Options.Pending is -5":                 {Pending: -5},
+		"Options.Pending is 301: want 0 to 300": {Pending: 301},
+	} {
+		if _, err := Solve(t.Context(), m, rows, o); !errors.Is(err, ErrUnfit) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: the error is %v, want one of %q", o, err, want)
+		}
+	}
+	if _, err := Solve(t.Context(), m, rows, Options{Pending: 300}); err != nil {
+		t.Error(err)
 	}
 }

@@ -51,7 +51,7 @@ func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapsho
 	}
 	read := time.Since(start)
 	solving := func(score int, at optim.Point) { c.Report(event.Solving{Score: score, At: at}) }
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: pending, Thinned: thinned, Progress: solving}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: min(pending, rows.Len()), Thinned: thinned, Progress: solving}, model, rows)
 	if err != nil {
 		return nil, err
 	}

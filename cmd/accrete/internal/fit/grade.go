@@ -115,16 +115,17 @@ func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *sna
 	if err != nil {
 		return err
 	}
+	recent := rows.last(f.Window)
 	progress, last := e.Progress(false), time.Now()
 	solving := display.Solving{Relative: f.Tolerance}
-	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, ByNorm: f.ByNorm, Relative: f.Tolerance, Pending: s.State.Pending(), Thinned: f.Balance != "none", Clock: process.Clock(), Progress: func(score int, at optim.Point) {
+	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, ByNorm: f.ByNorm, Relative: f.Tolerance, Pending: min(s.State.Pending(), recent.Len()), Thinned: f.Balance != "none", Clock: process.Clock(), Progress: func(score int, at optim.Point) {
 		text := solving.Text(score, at, time.Now())
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.Update(text, nil)
 		}
 	}}
-	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)
+	fitted, err := refit.Solve(ctx, model, recent, o)
 	progress.Done()
 	if err != nil {
 		return err
