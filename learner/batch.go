@@ -29,7 +29,15 @@ func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 // Label is what an example teaches: its Task, and the index of its Class, in the
 // order in which classes appeared, or its Value, with the other targets of a
 // regression of several in More. The zero value is the absence of a label: the
-// example is predicted only.
+// example is predicted only. Its fields and methods are:
+//
+//	Task  Task      // Classification, Regression or Novelty; Auto if there is no label
+//	Class int       // for Novelty, what is known about the row: see KnownNovel
+//	Value float64   // the first target
+//	More  []float64 // further targets; nil if there is only one
+//
+//	func (*Label) Targets() int     // the number of targets
+//	func (*Label) At(j int) float64 // target j
 type Label = target.Label
 
 // MaxTargets is the maximum number of targets of a label.
@@ -184,7 +192,14 @@ func (b *Batch) SetClasses(names []string) { b.classes = names }
 // the slice, which must not change. Without types, all columns are numeric.
 func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 
-// Sparse holds the non-zero columns of a row that has very many columns.
+// Sparse holds the non-zero columns of a row that has very many columns. Its methods are:
+//
+//	func (*Sparse) Append(column uint32, value float64) // adds a column, by a hash of its name; omits 0 and NaN
+//	func (Sparse) Len() int                             // the number of columns
+//	func (Sparse) Valid() bool                          // whether calls of Append could have made it
+//	func (*Sparse) Clear()                              // removes all columns and keeps the memory
+//
+// Its fields Columns ([]uint32) and Values ([]float32) have the columns in the order of Append.
 type Sparse = sparse.Row
 
 // SetSparse sets the sparse part of the last example to a copy of x: see Config.Sparse. It

@@ -25,7 +25,7 @@ type Predictions struct {
 	Size   int       // values for each row: the classes seen so far; the targets of a regression, times their quantiles if there are several; 2 for novelty; 0 while no label has been seen, or for novelty no fit made
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
-	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
+	Decision  Decision  // for a class; the most probable one without Config.Costs
 	Intervals Intervals // around numbers, at leverage 0; not Valid without Config.Intervals. See Uncertainty
 	Leverages []float64 // of the rows with Config.Variance and from the first fit on, otherwise empty: 0 where as much as possible has been learned
 	Quantiles Quantiles // which the values of a regression are; not Valid unless there are several of each target
@@ -45,16 +45,36 @@ const (
 )
 
 // Intervals gives the intervals around predicted numbers that contain the share
-// Config.Intervals of the labels, and with Config.Variance their variances: see its methods
-// Valid, Bounds, HasVariance and Variance.
+// Config.Intervals of the labels, and with Config.Variance their variances. Its methods are:
+//
+//	func (Intervals) Valid() bool                                 // whether there are intervals
+//	func (Intervals) Bounds(v float64, j int) (low, high float64) // around the predicted number v of target j
+//	func (Intervals) HasVariance() bool                           // whether there are variances
+//	func (Intervals) Variance(j int) float64                      // of the label of target j around its prediction
+//
+// Predictions.Uncertainty returns those of a row.
 type Intervals = interval.Rule
 
-// Quantiles says which quantiles the values of a prediction are: see its methods Valid, Of
-// and Points.
+// Quantiles says which quantiles the values of a prediction are. Taus are their levels, and Central
+// is the index of the one that predicts the number itself. Its methods take p, the values of a row, as
+// Predictions.Row returns them:
+//
+//	func (Quantiles) Valid() bool                       // whether there are several of each target
+//	func (Quantiles) Of(p []float64, j int) []float64   // those of target j, in the order of Taus
+//	func (Quantiles) Point(p []float64, j int) float64  // the predicted number of target j
+//	func (Quantiles) Points(dst, p []float64) []float64 // appends the predicted numbers of all targets to dst
 type Quantiles = target.Quantiles
 
-// Decision is a rule that decides for a class, given the probabilities of all: see its
-// method Class. The zero value decides for the most probable one.
+// Decision is a rule that decides for a class, given the probabilities of all. The zero value decides
+// for the most probable one. Its methods are:
+//
+//	func (Decision) Class(p []float64) int             // the class for the probabilities p, as Predictions.Row returns them
+//	func (Decision) Named() bool                       // whether it has costs of classes, by their names
+//	func (Decision) Of(classes []string) Decision      // the rule for classes with these names
+//	func (Decision) Cost(class, predicted int) float64 // of predicting a class for a row of another class
+//
+// If Named returns true, call Of with the names of the classes, in the order of their indices, and use
+// the Decision that it returns: any other decides without the costs.
 type Decision = decide.Rule
 
 // Uncertainty returns the intervals and variances of the prediction for row i.

@@ -11,7 +11,16 @@ import (
 // event time, and from which columns they are computed. It never changes. See Learner.Observe.
 type Windows = windows.Layout
 
-// WindowGroup is the statistics of one key.
+// WindowGroup is the statistics of one key. It has no methods for its users, and the fields are:
+//
+//	Key, Time    int // columns of the key, and of the event time in seconds
+//	Of, Distinct int // columns of the values, and of those that WindowDistinct counts; -1 without such features
+//
+//	HalfLives []float64       // seconds
+//	Features  []WindowFeature // in ascending order
+//	To        []int           // columns for the features: for one half-life after the other, those of all features except WindowSince, and then that of WindowSince
+//	Lateness  float64         // seconds
+//	MaxKeys   int             // 1 to MaxWindowKeys
 type WindowGroup = windows.Group
 
 // WindowFeature is one of the statistics.
