@@ -74,11 +74,13 @@ type Batch struct {
 	classes []string     // names, see SetClasses
 	kept    [][]float64  // predictions of the first examples that were made earlier, see Learner.Keep; nil if there are none
 	sparse  *sparse.Rows // sparse parts of the first examples; nil if there are none
+	resets  int          // calls of Reset
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
+	b.resets++
 	b.x, b.labels, b.more, b.weights, b.keys, b.types, b.kept = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil, nil
 	b.times, b.classes = b.times[:0], nil
 	b.windows, b.fresh = nil, b.fresh[:0]
@@ -165,15 +167,24 @@ func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
 
 // SetKey sets the key of the last example, which is empty otherwise. The lags of an
 // example are earlier ones of the same key, and a metric may have a part for a key.
-func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
+func (b *Batch) SetKey(key string) { b.keys[b.last("SetKey")] = key }
+
+// last returns the index of the last example, which a method sets something of.
+func (b *Batch) last(method string) int {
+	if len(b.labels) == 0 {
+		panic("learner: " + method + " needs an example: call Append before")
+	}
+	return len(b.labels) - 1
+}
 
 // SetTime sets the event time of the last example, in seconds since 1970. NaN means that it has
 // none, which is the default. See Config.HalfLife.
 func (b *Batch) SetTime(seconds float64) {
+	last := b.last("SetTime")
 	for len(b.times) < len(b.labels) {
 		b.times = append(b.times, math.NaN())
 	}
-	b.times[len(b.labels)-1] = seconds
+	b.times[last] = seconds
 }
 
 // time returns the event time of example i.
@@ -209,7 +220,8 @@ func (b *Batch) SetSparse(x Sparse) {
 	if x.Len() == 0 {
 		return
 	}
-	if b.sparse != nil && b.sparse.Len() >= len(b.labels) {
+	last := b.last("SetSparse")
+	if b.sparse != nil && b.sparse.Len() > last {
 		panic("learner: the example has a sparse part already")
 	}
 	if !x.Valid() {
@@ -218,7 +230,7 @@ func (b *Batch) SetSparse(x Sparse) {
 	if b.sparse == nil {
 		b.sparse = new(sparse.Rows)
 	}
-	for b.sparse.Len() < len(b.labels)-1 {
+	for b.sparse.Len() < last {
 		b.sparse.Append(Sparse{})
 	}
 	b.sparse.Append(x)
@@ -287,6 +299,9 @@ func (b *Batch) Slice(from, to int) *Batch {
 // SetKept gives example i what Keep returned for its earlier prediction. Call it between Predict
 // and Learn, or before Predict.
 func (b *Batch) SetKept(i int, values []float64) {
+	if i < 0 || i >= len(b.labels) {
+		panic(fmt.Sprintf("learner: SetKept of example %d, the batch has %d", i, len(b.labels)))
+	}
 	for len(b.kept) < len(b.labels) {
 		b.kept = append(b.kept, nil)
 	}

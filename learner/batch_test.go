@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -123,4 +124,66 @@ func TestASparsePartIsSetOnce(t *testing.T) {
 		}
 	}()
 	b.SetSparse(x)
+}
+
+// panics calls f, and fails the test unless it panics with a text that contains want.
+func panics(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "learner: ") || !strings.Contains(got, want) {
+			t.Errorf("panics with %q, want a text with %q", got, want)
+		}
+	}()
+	f()
+}
+
+func TestNothingIsSetBeforeTheFirstExample(t *testing.T) {
+	var x Sparse
+	x.Append(3, 1)
+	for want, set := range map[string]func(b *Batch){
+		"SetKey needs":     func(b *Batch) { b.SetKey("k") },
+		"SetTime needs":    func(b *Batch) { b.SetTime(1) },
+		"SetSparse needs":  func(b *Batch) { b.SetSparse(x) },
+		"SetWindows needs": func(b *Batch) { b.SetWindows(new(Windows)) },
+		"SetKept of":       func(b *Batch) { b.SetKept(0, nil) },
+	} {
+		b := new(Batch)
+		b.Reset(1)
+		panics(t, want, func() { set(b) })
+		b.Append([]float64{1}, Label{}, 1)
+		set(b)
+		b.Reset(1)
+		panics(t, want, func() { set(b) })
+	}
+}
+
+// A batch that is filled again has other rows than those that were predicted.
+func TestABatchIsNotResetBeforeLearn(t *testing.T) {
+	for _, again := range []int{0, 2} {
+		l := newLearner(t, Config{BlockSize: 8, MaxFeatures: 16})
+		var b Batch
+		fill := func(n int) {
+			b.Reset(1)
+			for i := range n {
+				b.Append([]float64{float64(i)}, Label{Task: Regression, Value: float64(i)}, 1)
+			}
+		}
+		fill(2)
+		p := l.Predict(&b)
+		fill(again)
+		panics(t, "Reset before Learn", func() { l.Learn(p) })
+	}
+}
+
+// The first label is of the configured task.
+func TestLabelsOfAnotherTaskAreNamed(t *testing.T) {
+	for _, other := range []Task{Classification, Novelty} {
+		l := newLearner(t, Config{Task: Regression, BlockSize: 8, MaxFeatures: 16})
+		var b Batch
+		b.Reset(1)
+		b.Append([]float64{1}, Label{Task: other}, 1)
+		p := l.Predict(&b)
+		panics(t, fmt.Sprintf("the label's task is %v, the model's is regression", other), func() { l.Learn(p) })
+	}
 }

@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,6 +13,9 @@ import (
 
 // count counts a label, and reports whether its class is new to a model with a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
+	if task := cmp.Or(l.head.Task, l.config.Task); task != Auto && y.Task != task {
+		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, task))
+	}
 	if l.head.Task == Auto {
 		suited, err := l.algorithm.LossOf(l.chosen, y.Task)
 		if err != nil {
@@ -21,9 +25,6 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		if l.config.Mixture {
 			l.mixture = l.newMixture()
 		}
-	}
-	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {
-		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, l.head.Task))
 	}
 	l.last = y
 	l.total += weight

@@ -143,6 +143,9 @@ func (l *Learner) LearnWhile(p *PredictedBatch, f func()) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
 	}
+	if p.batch.resets != p.resets {
+		panic("learner: the Batch of a PredictedBatch was Reset before Learn")
+	}
 	if l.finished {
 		panic("learner: Learn after Finish")
 	}

@@ -17,6 +17,7 @@ type PredictedBatch struct {
 	Predictions
 
 	batch   *Batch
+	resets  int // of batch
 	learned bool
 	raw     *Batch // its rows, with their lags or under the metric
 	inputs  *Batch // raw as the model sees it
@@ -82,7 +83,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	l.takeTypes(b)
 	b.requireObserved()
 	p := &l.pass
-	p.batch, p.learned, p.keeping = b, false, nil
+	p.batch, p.resets, p.learned, p.keeping = b, b.resets, false, nil
 	p.rows, p.head = l.passLength(b), l.head
 	l.read(p)
 	p.Task, p.Size, p.Quantiles, p.Crossed = l.head.Task, l.head.PredictionSize(), l.head.Quantiles, p.Crossed[:0]

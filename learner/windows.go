@@ -68,10 +68,11 @@ func (b *Batch) SetWindows(w *Windows) {
 	if w == nil {
 		return
 	}
+	last := b.last("SetWindows")
 	if b.windows == nil {
 		b.windows, b.fresh = w, append(b.fresh[:0], make([]bool, b.Len())...)
 	}
-	b.fresh[len(b.fresh)-1] = true
+	b.fresh[last] = true
 }
 
 // requireObserved panics if Observe has not seen all rows that it has to.
