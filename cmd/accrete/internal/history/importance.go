@@ -2,7 +2,6 @@ package history
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -26,13 +26,16 @@ func importanceOf(s *snapshot.Snapshot) ([]importance, error) {
 	if s == nil {
 		return nil, exit.Refuse(errors.New("there is no snapshot yet"))
 	}
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
-		return nil, exit.Refuse(fmt.Errorf("schema: %w", err))
-	}
 	m, err := learner.NewModel(s.State.Serving)
 	if err != nil {
 		return nil, exit.Refuse(err)
+	}
+	schema, err := record.ReadSchema(s.Schema)
+	if err == nil {
+		err = record.CheckModel(m, decode.Config{}, &schema)
+	}
+	if err != nil {
+		return nil, exit.Refuse(fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err))
 	}
 	indices, err := inputs.Importances(&schema, m)
 	if err != nil {

@@ -36,8 +36,8 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	if s == nil {
 		return nil, nil
 	}
-	var known schema.Schema
-	if err := json.Unmarshal(s.Schema, &known); err != nil {
+	known, err := record.ReadSchema(s.Schema)
+	if err != nil {
 		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
 	seen, fitted, err := learner.ServedColumns(s.State.Serving)
