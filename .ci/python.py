@@ -234,6 +234,9 @@ def judged(binary, directory):
 
 def formats():
     """Declared formats read the texts that they should; judged and main compare the values."""
+    for text, zoned in [("2024-02-29", 0), ("2024-02-29T21:47", 0), ("2024-02-29 21:47:39.5", 0), ("2024-02-29T21:47:39+01:00", 0), ("2024-02-29 21:47:39 UTC", 1), ("2024-02-29T21:47:39+0100", 1), ("2024-02-29 21:47Z", 1)]:
+        if accrete.times.parse(text) is None or (accrete.times.parse(text, zones=False) is None) != zoned:
+            sys.exit(f"{text} is {accrete.times.parse(text, zones=False)} for a model without zones")
     for declared, reads, others in FORMATS:
         f = accrete.times.Format(declared)
         for text in reads + others:

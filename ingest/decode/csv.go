@@ -151,7 +151,7 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 	dst = append(dst, `{"features":{`...)
 	first := true
 	for i, s := range l.cells {
-		if c.names[i] == nil || c.d.ignores(c.names[i]) {
+		if c.names[i] == nil {
 			continue
 		}
 		if !first {

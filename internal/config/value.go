@@ -96,7 +96,8 @@ type Columns []string
 // Others are the columns that are not declared, in Columns.
 const Others = "*"
 
-// Check returns an error if c has a column twice, Others with a type, or columns without one beside Others.
+// Check returns an error if c has a column twice, Others with a type, or columns without one beside Others
+// or beside others with one: such a column is probably a misspelt type, which would be part of its name.
 func (c Columns) Check() error {
 	others, seen := slices.Contains(c, Others), map[string]bool{}
 	for _, item := range c {

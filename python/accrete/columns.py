@@ -186,6 +186,7 @@ class Reader:
         self.ignores_unknown = options.get("unknown") == "ignore" or options.get("adopt", False)
         self.max_abs = options.get("max_abs") or 1e30
         self.depth = options.get("depth") or 0
+        self.zones = options.get("zones", False)
         self.at = {name: i for i, name in enumerate(self.columns)}
         self.ignored = {name for name, t in self.declared.items() if t in ("ignored", "id")}
         self.late = "late" in options
@@ -437,7 +438,7 @@ class Reader:
         if name in self.formats and (isinstance(v, str) or is_number(v)):
             return self.formats[name].parse(v if isinstance(v, str) else repr(v))
         if isinstance(v, str):
-            return times.parse(v)
+            return times.parse(v, self.zones)
         if is_number(v):
             return float(v) if name in self.declared else None
         return instant(v)

@@ -10,11 +10,14 @@ TIME = re.compile(
     re.ASCII,
 )
 
+# What models read that are older than zones such as UTC or +0100.
+PLAIN = re.compile(r"[^ T]*(?:[ T]+\d+:\d+(?::\d+(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)?)?)?", re.ASCII)
 
-def parse(text):
+
+def parse(text, zones=True):
     """Seconds since 1970 of a time such as 2006-01-02T15:04:05Z; None for another text."""
     m = TIME.fullmatch(text)
-    if not m or len(text) > MAX_BYTES:
+    if not m or len(text) > MAX_BYTES or not zones and not PLAIN.fullmatch(text):
         return None
     year, month, day, hour, minute, second, fraction, sign, hours, minutes = m.groups()
     clock = int(hour or 0), int(minute or 0), int(second or 0)
