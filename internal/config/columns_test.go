@@ -28,7 +28,7 @@ func TestColumnsTakeTypes(t *testing.T) {
 			t.Errorf("%s: as text %v, %v", test.text, again, err)
 		}
 	}
-	for _, text := range []string{"{shop: category, row: id, \"*\": auto}", "[shop:category, \"*\", row:id]"} {
+	for _, text := range []string{"{shop: category, row: id, \"*\": auto}", "[shop:category, \"*\", row:id]", "[shop:category, \"*:auto\", row:id]"} {
 		c, err := load(t, least+"  columns: "+text+"\n", nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -38,13 +38,15 @@ func TestColumnsTakeTypes(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{\"*\": category}":      "stands for the columns that are not named",
-		"[amount, \"*\"]":        "want name:type",
-		"{\"*\": auto, a: auto}": "not the type of a column",
-		"[\"*\", \"*\"]":         "duplicate",
-		"[\"a:time\", \"a:id\"]": "duplicate column",
-		"[\"a:categry\", \"*\"]": "did you mean category?",
-		"[\"*:numeric\", \"*\"]": "stands for the columns that are not named",
+		"{\"*\": category}":          "stands for the columns that are not named",
+		"[amount, \"*\"]":            "want name:type",
+		"{\"*\": auto, a: auto}":     "not the type of a column",
+		"[\"*\", \"*\"]":             "duplicate",
+		"[\"a:time\", \"a:id\"]":     "duplicate column",
+		"[\"a:categry\", \"*\"]":     "did you mean category?",
+		"[\"*:numeric\", \"*\"]":     "stands for the columns that are not named",
+		"[\"a:numerc\"]":             "did you mean numeric?; if the colon",
+		"[\"a:time\", \"b:string\"]": "did you mean category?",
 	} {
 		if _, err := load(t, least+"  columns: "+text+"\n", nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -194,6 +194,9 @@ func (o *option) setList(c *Config, list []string) error {
 	if columns && len(list) == 1 && list[0] == "auto" {
 		list = nil
 	}
+	if columns {
+		list = ParseColumns(list)
+	}
 	seen := map[string]bool{}
 	for _, item := range list {
 		if item == "" {

@@ -96,8 +96,19 @@ type Columns []string
 // Others are the columns that are not declared, in Columns.
 const Others = "*"
 
-// Check returns an error if c has a column twice, Others with a type, or columns without one beside Others
-// or beside others with one: such a column is probably a misspelt type, which would be part of its name.
+// ParseColumns returns the columns of a list, in which *:auto, as in a mapping, is Others.
+func ParseColumns(list []string) Columns {
+	c := slices.Clone(Columns(list))
+	for i, item := range c {
+		if name, t, _ := strings.Cut(item, ":"); name == Others && strings.TrimSpace(t) == "auto" {
+			c[i] = Others
+		}
+	}
+	return c
+}
+
+// Check returns an error if c has a column twice, Others with a type, columns without one beside Others,
+// or a column whose name ends with a colon and what is nearly a type.
 func (c Columns) Check() error {
 	others, seen := slices.Contains(c, Others), map[string]bool{}
 	for _, item := range c {
@@ -114,12 +125,17 @@ func (c Columns) Check() error {
 			return fmt.Errorf("%s stands for the columns that are not named: the type of each is that of its first value", Others)
 		case others && t == "" && i > 0 && err != nil:
 			return fmt.Errorf("%s: %w", quote(item[:i]), err)
+		case t == "" && i > 0 && len(item)-i > leastMisspelt && schema.Suggest(item[i+1:]) != "":
+			return fmt.Errorf("%s: %w; if the colon belongs to its name, write the type behind it", quote(item[:i]), err)
 		case others && t == "":
 			return fmt.Errorf("%s has no type: beside %s, which stands for all other columns, want name:type", quote(item), Others)
 		}
 	}
 	return nil
 }
+
+// leastMisspelt is the length of the shortest text that can be a misspelt type.
+const leastMisspelt = 3
 
 // Names returns the names of the columns, without fields that are ignored or an id; nil means auto,
 // or Others beside the declared ones.

@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/decode/excerpt"
@@ -39,6 +38,18 @@ var otherNames = map[string]string{
 	"cross": Pair, "interaction": Pair,
 }
 
+// Suggest returns the type that a name which is none is a misspelling or another word of, or "".
+func Suggest(name string) string {
+	if is := otherNames[strings.ToLower(name)]; is != "" {
+		return is
+	}
+	names := []string{Ignored, ID, Pair, learner.CategoryColumn.String() + ":decay=10000"}
+	for _, t := range Declarable {
+		names = append(names, t.String())
+	}
+	return spell.Nearest(name, names)
+}
+
 // ParseType returns the type of that name, which may not be Ignored or ID.
 func ParseType(name string) (learner.ColumnType, error) {
 	if t, is, err := learner.ParseDecayed(name); is {
@@ -63,10 +74,7 @@ func ParseType(name string) (learner.ColumnType, error) {
 		names = append(names, t.String())
 	}
 	names = append(names, learner.CategoryColumn.String()+":decay=10000")
-	hint := otherNames[strings.ToLower(name)]
-	if hint == "" {
-		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID, Pair))
-	}
+	hint := Suggest(name)
 	if hint != "" {
 		hint = "; did you mean " + hint + "?"
 	}

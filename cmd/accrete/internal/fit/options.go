@@ -51,7 +51,7 @@ func (f *Command) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Grams: task != learner.Novelty, Zones: true, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
 	c.Sparse, c.Time = f.Sparse > 0, f.Time
-	columns := config.Columns(f.Columns)
+	columns := config.ParseColumns(f.Columns)
 	if names := columns.Names(); names != nil {
 		c.Columns, c.Unknown = names, "ignore"
 	}
@@ -80,7 +80,7 @@ func (f *Command) Validate(k *kong.Context) error {
 	if err := cmp.Or(f.validateWindows(), f.validateAges()); err != nil {
 		return err
 	}
-	if err := config.Columns(f.Columns).Check(); err != nil {
+	if err := config.ParseColumns(f.Columns).Check(); err != nil {
 		return fmt.Errorf("--columns: %w", err)
 	}
 	switch {
