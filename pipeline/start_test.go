@@ -2,12 +2,15 @@ package pipeline
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -212,5 +215,39 @@ func TestParseFrom(t *testing.T) {
 	}
 	if f, err := model.ParseFrom("2026-03-01T00:00:00+01:00"); err != nil || f.Time.Unix() != 1772319600 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A snapshot of a model without late labels begins one that has them, with nothing that waits.
+func TestASnapshotBeginsAModelWithLateLabels(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rows")
+	outcomes := in + "-outcomes"
+	var rows, labels []string
+	for i := range 300 {
+		rows = append(rows, fmt.Sprintf(`{"id":"k%d","a":%d}`, i, i%10))
+		labels = append(labels, fmt.Sprintf(`{"id":"k%d","label":"c%d"}`, i, i%2))
+	}
+	kafkatest.Fill(t, c, in, 1, rows)
+	kafkatest.Fill(t, c, outcomes, 1, labels)
+	cfg, ev := learntest.Config(c, "m", in)
+	cfg.Decode = decode.Config{Label: "label", Infer: true, Types: map[string]string{"id": "id"}}
+	var whole []string
+	for i := range 200 {
+		whole = append(whole, fmt.Sprintf(`{"id":"w%d","a":%d,"label":"c%d"}`, i, i%10, i%2))
+	}
+	part, err := snapshot.Append(nil, fitted(t, cfg, whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Topics = []string{in, outcomes}
+	cfg.Decode.Late = &join.Config{Topic: outcomes, Key: "id", TTL: 3_600_000, Pending: 1000}
+	cfg.Start = &model.Start{Name: "model.snap", SHA256: sha256.Sum256(part), Snapshot: part}
+	cfg.AutoMixture, cfg.Learner.Mixture = true, true
+	learnAll(t, cfg)
+	if s, ok := learntest.Last[event.Learned](ev); !ok || s.Progress.Examples != 500 || s.Late == nil {
+		t.Errorf("learned %+v, want 500 examples", s)
+	}
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Start == nil || !v.Start.Verified {
+		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

@@ -106,6 +106,7 @@ func thaw(s *model.Start, c model.Config, options []byte) (*history.History, err
 	if _, err := history.NewDecider(c.Decode, c.Learner.Keyed(), h.Schema); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", model.ErrStart, s.Name, err)
 	}
+	h.Clear(options)
 	return h, nil
 }
 

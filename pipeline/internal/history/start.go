@@ -38,9 +38,14 @@ func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.H
 	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
 	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)
 	h.rows = sha256.Sum256(b)
-	h.Lineage, h.encoder, h.join, h.tables = h.rows, nil, newJoin(options), newTables(options)
+	h.Lineage, h.encoder = h.rows, nil
+	h.Clear(options)
 	h.Reached, h.learnedTo = slices.Clone(at), nil
 	for _, p := range at {
 		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
 	}
 }
+
+// Clear drops what a snapshot has of the inputs of its model: rows that wait for a label, and tables.
+// What another model with these options begins with is empty.
+func (h *History) Clear(options []byte) { h.join, h.tables = newJoin(options), newTables(options) }
