@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/serve/inference"
+	"github.com/accrete-ml/accrete/serve/requests"
 )
 
 type learnCommand struct {
@@ -105,6 +107,11 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	defer stop()
 	defer notifySystemd(e, health)()
 	if endpoint != nil {
+		if topic := c.Requests.Topic; slices.Contains(c.Input.LearnedTopics(), topic) { // its own requests are inputs, before there are any
+			if err := requests.Create(ctx, client, topic); err != nil {
+				return fmt.Errorf("requests.topic: %w", err)
+			}
+		}
 		defer endpoint.follow(ctx)()
 	}
 	p, err := l.pipeline(ctx, e, c, client, func(ev event.Event) {
@@ -202,10 +209,16 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		return nil, err
 	}
 	collectors := metrics.NewScorer(c.Model, r)
+	// not the Health of the process: its readiness is that of the learner
+	tally := newTally(e, c.Model, collectors, metrics.NewHealth(time.Now))
 	s := serve.NewScorer(serve.Config{
 		Model: c.Model, Client: client, Log: model.LogTopic(c.Model), VerifyKey: key,
-		// not the Health of the process: its readiness is that of the learner
-		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event,
+		Report: func(ev serve.Event) {
+			if r, ok := ev.(serve.Retrying); ok && errors.Is(r.Err, ingest.ErrUnknownTopic) {
+				return // this process, or the one that it stands by for, is about to create the log
+			}
+			tally.event(ev)
+		},
 	})
 	passed, err := setup.Passed(c)
 	if err != nil {

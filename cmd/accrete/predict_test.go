@@ -554,3 +554,19 @@ func TestNamesOfPredictionsAreTakenOnce(t *testing.T) {
 		}
 	}
 }
+
+// A model that learns from its own requests starts before there are any, and does not warn that it has no
+// learner.
+func TestALearnerCreatesTheTopicOfItsRequests(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	name := kafkatest.Name("asked")
+	kafkatest.Fill(t, client, name+"-outcomes", 1, []string{`{"id":"k","y":1}`})
+	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s-requests]\n  label: y\n  labels: {ttl: 1h, key: id, topic: %s-outcomes}\nrequests: {topic: %s-requests}\nhttp: {listen: \"127.0.0.1:0\", predict: on}\n", name, addr, name, name, name))
+	if code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online"); code != exit.Done {
+		t.Errorf("lint: %d %s %s", code, stdout, stderr)
+	}
+	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done || strings.Contains(stderr, "no learner of this model") {
+		t.Errorf("learn: %d %s", code, stderr)
+	}
+}

@@ -191,10 +191,15 @@ func pause(ctx context.Context) bool {
 	}
 }
 
+// Create creates a topic of requests unless it exists.
+func Create(ctx context.Context, client *ingest.Client, topic string) error {
+	return client.CreateDurable(ctx, topic, 0, map[string]string{"cleanup.policy": "delete"})
+}
+
 // open creates the topic unless it exists, and learns its limits.
 func (w *Writer) open(ctx context.Context) error {
 	c := w.config
-	err := c.Client.CreateDurable(ctx, c.Topic, 0, map[string]string{"cleanup.policy": "delete"})
+	err := Create(ctx, c.Client, c.Topic)
 	var t ingest.Topic
 	if err == nil {
 		t, err = record.OutputTopic(ctx, c.Client, c.Topic)

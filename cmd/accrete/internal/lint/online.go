@@ -122,11 +122,17 @@ func (o *cluster) model(ctx context.Context) error {
 	return nil
 }
 
+// created reports whether err is that an input does not exist yet, and will be created because it has
+// the requests for predictions.
+func (o *cluster) created(topic string, err error) bool {
+	return topic == o.c.Requests.Topic && errors.Is(err, ingest.ErrUnknownTopic)
+}
+
 // input checks a topic that is read.
 func (o *cluster) input(ctx context.Context, name string) error {
 	t, err := o.client.Topic(ctx, name)
-	if name == o.c.Requests.Topic && errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil // it will be created, which is said of a topic that is written
+	if o.created(name, err) {
+		return nil // which is said of a topic that is written
 	}
 	if err != nil {
 		return o.problem(ctx, err)

@@ -201,6 +201,9 @@ func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Re
 	var parts []part
 	for _, topic := range o.c.Input.LearnedTopics() {
 		first, end, err := o.client.Offsets(ctx, topic)
+		if o.created(topic, err) {
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}
