@@ -76,6 +76,7 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
 		t.Fatal(stderr)
 	}
+	lint(exit.Refused, []string{"problem  more than half of the sampled records would go to quarantine"}, "--set", "model="+model+"4", "--set", "input.columns=nowhere:numeric")
 	lint(exit.Refused, []string{"problem  options", "learner.seed is"}, "--set", "learner.seed=2")
 	kafkatest.Fill(t, client, model+"-other", 1, []string{"{}"})
 	lint(exit.Refused, []string{"problem  history does not match: the model has learned from"}, "--set", "input.topics="+model+"-other")

@@ -72,7 +72,16 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 	if err != nil {
 		return o.problem(ctx, err)
 	}
-	return o.printSample(s.Report, s.Columns, s.why)
+	if err := o.printSample(s.Report, s.Columns, s.why); err != nil {
+		return err
+	}
+	switch r := s.Report; {
+	case r.Rejected > r.Records/2:
+		return o.say("problem", "more than half of the sampled records would go to quarantine, at which a learner pauses: correct the configuration or the records")
+	case r.Records > 0 && r.Labelled+r.Labels == 0 && o.c.Learner.Task != "novelty":
+		return o.say("warning", "none of the sampled records has a label: correct input.label (%s), unless labelled ones are yet to come", o.c.Input.Label)
+	}
+	return nil
 }
 
 // take reads n records with the schema of the model or, if there is none, as a new model would.
