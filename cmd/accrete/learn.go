@@ -107,11 +107,6 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	defer stop()
 	defer notifySystemd(e, health)()
 	if endpoint != nil {
-		if topic := c.Requests.Topic; slices.Contains(c.Input.LearnedTopics(), topic) { // its own requests are inputs, before there are any
-			if err := requests.Create(ctx, client, topic); err != nil {
-				return fmt.Errorf("requests.topic: %w", err)
-			}
-		}
 		defer endpoint.follow(ctx)()
 	}
 	p, err := l.pipeline(ctx, e, c, client, func(ev event.Event) {
@@ -164,6 +159,11 @@ func (l *learnCommand) pipeline(ctx context.Context, e *env.Env, c *config.Confi
 	if p.Form, err = setup.Form(ctx, c, model.PredictionsTopic(c.Model)); err != nil {
 		return p, err
 	}
+	if topic := c.Requests.Topic; l.answers(c) && slices.Contains(c.Input.LearnedTopics(), topic) { // before there are any requests
+		if err := requests.Create(ctx, client, topic); err != nil {
+			return p, fmt.Errorf("requests.topic: %w", err)
+		}
+	}
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return p, err
 	}
@@ -199,9 +199,12 @@ type endpoint struct {
 	close   func() // to be called once the server has stopped
 }
 
+// answers reports whether the learner answers requests for predictions.
+func (l *learnCommand) answers(c *config.Config) bool { return l.Predict || c.HTTP.Predict == "on" }
+
 // endpoint returns nil unless predictions over HTTP are configured.
 func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.Env, r *prometheus.Registry) (*endpoint, error) {
-	if !l.Predict && c.HTTP.Predict != "on" {
+	if !l.answers(c) {
 		return nil, nil
 	}
 	_, key, err := setup.Keys(c)
