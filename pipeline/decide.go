@@ -125,6 +125,9 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 	if d.Misread != nil {
 		l.config.Report(*d.Misread)
 	}
+	if d.NewClasses != nil {
+		l.config.Report(*d.NewClasses)
+	}
 	var spent func(int64, modellog.Owner) *modellog.Pause
 	if l.budget.spend(d.Items) {
 		spent = l.budget.pause

@@ -242,6 +242,40 @@ func TestWhatANewModelMisreadsIsReported(t *testing.T) {
 	}
 }
 
+// A class that comes after 1,000 records, or for a model that exists, is reported once, by its name only
+// if values may be shown.
+func TestNewClassesAreReported(t *testing.T) {
+	for name, test := range map[string]struct {
+		values record.Values
+		schema decode.Schema
+		want   string
+	}{
+		"new":     {record.ValuesFull, decode.Schema{}, "1001 {1 [late] 3}"},
+		"private": {record.ValuesHash, decode.Schema{}, "1001 {1 [] 3}"},
+		"known":   {record.ValuesFull, decode.Schema{Columns: []string{"a"}, Classes: []string{"b"}, Task: "classification"}, "0 {1 [a] 2} 1001 {1 [late] 3}"},
+	} {
+		d, err := history.NewDecider(decode.Config{Label: "y", Task: learner.Classification}, false, &test.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Values = test.values
+		in, got := &input.Partition{Topic: "in"}, []string{}
+		for i := range 1010 {
+			class := []string{"a", "b"}[i%2]
+			if i == 1001 || i == 1005 {
+				class = "late"
+			}
+			value := fmt.Sprintf(`{"a":%d,"y":%q}`, i%7, class)
+			if n := d.Decide([]input.Span{{In: in, To: 1, Records: []ingest.Record{{Value: []byte(value)}}}}).NewClasses; n != nil {
+				got = append(got, fmt.Sprint(i, " ", *n))
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", name, got, test.want)
+		}
+	}
+}
+
 // A challenger of a model with the statistics of categories and the times of keys is solved
 // for on the rows as the model saw them, in the middle of a mini-batch. What is served is
 // what was solved for, and Verify finds it again from the log, bit for bit.

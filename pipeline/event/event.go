@@ -197,6 +197,14 @@ type (
 		Classes int      // number of different labels that are read as values and are probably classes; 0: none
 	}
 
+	// NewClasses reports labels of classes that no record had before, after the first 1,000 records. Each
+	// is a class of the model for good.
+	NewClasses struct {
+		Number int      // of new classes
+		Names  []string // theirs; nil if values are not to be shown
+		Known  int      // classes of the model now
+	}
+
 	// Succeeded reports that the model that has learned adopted columns predicts from now on,
 	// because its loss was less than that of the model without them.
 	Succeeded struct {

@@ -31,6 +31,7 @@ type Decided struct {
 	Columns      *event.Columns       // changes of the columns; nil if there are none
 	Missing      []event.MissingShare // see event.Learned
 	Misread      *event.Misread       // nil: nothing
+	NewClasses   *event.NewClasses    // nil: none
 	Schemas      []modellog.Schema    // schemas that the BATCH is the first to need
 	Tables       []table.Changes      // changes that apply before the records
 	WithoutRow   []int64              // number of records without a row, for each table
@@ -78,6 +79,7 @@ type Decider struct {
 	timeout learner.Label     // label for a missing one, if labels come late
 	renames []modellog.Rename // declared renames; replaced, never modified
 	looking bool              // the decoder looks at the first records of a new model
+	settled bool              // the model has classes from before this Decider
 }
 
 // NewDecider returns a Decider that continues from the schema s. Its rows have keys if keyed is
@@ -87,7 +89,7 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &Decider{decoder: d, keyed: keyed || c.Key != "", renames: renames(d), looking: len(s.Columns) == 0}
+	out := &Decider{decoder: d, keyed: keyed || c.Key != "", renames: renames(d), looking: len(s.Columns) == 0, settled: len(s.Classes) > 0}
 	if out.looking {
 		d.Look()
 	}
@@ -138,7 +140,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		n += len(sp.Records)
 	}
 	b.Items, b.Ranges = make([]Item, 0, n), make([]modellog.Range, 0, len(spans))
-	look := false
+	look, settled, known := false, d.settled || d.absence.rows >= settledRows, len(d.decoder.Schema().Classes)
 	for in, r := range inOrder(spans, d.decoder.ByTime()) {
 		it := Item{in: in, Record: r}
 		if record.IsLabel(d.decoder, in.Topic, r) {
@@ -163,6 +165,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		b.cover(sp)
 	}
 	b.WithoutRow = d.decoder.WithoutRow()
+	b.NewClasses = d.newClasses(d.decoder.Schema().Classes[known:], settled)
 	b.Schema = d.decoder.Schema()
 	b.Batch.SetClasses(b.Schema.Classes)
 	d.inform(b, look)
@@ -212,6 +215,23 @@ func (d *Decider) inform(b *Decided, look bool) {
 		b.Columns.Dropped, b.Columns.Field, b.Columns.New = n, name, d.decoder.NewFields()
 	}
 	b.report(d.absence.n)
+}
+
+// settledRows is the number of records after which another class is worth a warning: by then a misspelt
+// label is more likely than a class that had not come yet.
+const settledRows = 1000
+
+// newClasses returns what is to be reported of the classes that a BATCH has been the first to have, nil
+// if there is nothing.
+func (d *Decider) newClasses(names []string, settled bool) *event.NewClasses {
+	if len(names) == 0 || !settled {
+		return nil
+	}
+	n := &event.NewClasses{Number: len(names), Known: len(d.decoder.Schema().Classes)}
+	if d.Redact == nil && cmp.Or(d.Values, record.ValuesFull) == record.ValuesFull {
+		n.Names = slices.Clone(names)
+	}
+	return n
 }
 
 // misread returns what the first records look like, but are not read as, once they have been seen. It

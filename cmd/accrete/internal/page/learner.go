@@ -47,6 +47,12 @@ func (b *Board) Learner(ev event.Event) {
 		if len(ev.New) > 0 {
 			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
 		}
+	case event.NewClasses:
+		text := fmt.Sprintf("%d new classes", ev.Number)
+		if ev.Names != nil {
+			text += ": " + list(ev.Names)
+		}
+		b.note("warning", text)
 	case event.Misread:
 		if len(ev.Texts) > 0 {
 			b.note("warning", "categories that look like texts (to learn from their words, declare them in input.columns of a new model): "+list(ev.Texts))

@@ -235,6 +235,7 @@ func TestHostileNamesStayText(t *testing.T) {
 	f.event(event.Lag{Topic: evil, End: 1})
 	f.event(event.Shifted{Columns: []string{evil}})
 	f.event(event.Columns{Gone: []string{evil}, New: []string{evil}, Missing: 1})
+	f.event(event.NewClasses{Number: 1, Names: []string{evil}, Known: 3})
 	f.event(event.Misread{Texts: []string{evil}, Classes: 2})
 	f.event(event.Quarantining{Bad: []event.Bad{{Topic: evil, Err: errors.New(evil), Sample: []byte(evil + "\xff\x00")}}})
 	f.event(event.Damaged{ID: evil, Err: errors.New(evil)})

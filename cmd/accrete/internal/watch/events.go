@@ -94,6 +94,15 @@ func (w *Watch) misread(ev event.Misread) {
 	}
 }
 
+// newClasses logs that labels have classes that none had before.
+func (w *Watch) newClasses(ev event.NewClasses) {
+	line := w.log.Warn().Int("new", ev.Number).Int("classes", ev.Known)
+	if ev.Names != nil {
+		line = line.Strs("names", ev.Names[:min(len(ev.Names), mostNames)])
+	}
+	line.Msg("labels have new classes, which are classes of the model for good: if they are errors, roll back and set input.max_classes")
+}
+
 // columns logs changes of the columns, and new fields that are not columns.
 func (w *Watch) columns(ev event.Columns) {
 	w.metrics.MissingColumns.Set(float64(ev.Missing))

@@ -118,6 +118,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.columns(ev)
 	case event.Misread:
 		w.misread(ev)
+	case event.NewClasses:
+		w.newClasses(ev)
 	case event.TableRejected:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
 	case event.Renamed:
