@@ -221,11 +221,11 @@ func TestOtherInputsAreRefusedBeforeTheClaim(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		cfg.Topics = []string{other}
-		if err := Accepts(t.Context(), cfg); !errors.Is(err, input.ErrNotInput) {
+		if err := Accepts(t.Context(), cfg); !errors.Is(err, ErrHistory) {
 			t.Errorf("Accepts: %v", err)
 		}
 		for _, cfg.Standby = range []bool{false, true} {
-			if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) || !errors.Is(err, input.ErrNotInput) {
+			if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "not among its inputs") {
 				t.Errorf("standby %v: got %v", cfg.Standby, err)
 			}
 		}

@@ -56,14 +56,11 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 	return nil
 }
 
-// ErrNotInput means that the model has learned from a partition that it is not configured to read.
-var ErrNotInput = errors.New("not among its inputs")
-
 // Include returns an error unless all of these positions are in one of the partitions.
 func (ins Partitions) Include(reached []snapshot.Position) error {
 	for _, p := range reached {
 		if ins.Find(p.Topic, p.Partition) == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is %w: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, ErrNotInput, p.Topic)
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is not among its inputs: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
 		}
 	}
 	return nil
