@@ -77,8 +77,8 @@ func run(model, path string) error {
 	return nil
 }
 
-// open opens a file whose rows are read as the learner of m read its records: with the same
-// columns, types and treatment of missing values. The file may have another format and no labels.
+// open opens a file of rows for m. They are read like the records that m was trained on, with the same
+// columns, types and treatment of missing values. The format may differ, and labels are optional.
 func open(path string, m *serve.Served) (file *decode.File, err error) {
 	if len(m.Schema.Columns) == 0 {
 		return nil, errors.New("the model has seen no row, so it has no columns")

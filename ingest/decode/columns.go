@@ -168,7 +168,7 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 	return 0, t, wrongType(name, v, t)
 }
 
-// typeOfValue returns the type of a column whose first value is v, with times as in Config.Zones.
+// typeOfValue returns the type of a column whose first value is v. zones is Config.Zones.
 func typeOfValue(v value, zones bool) learner.ColumnType {
 	switch v.kind {
 	case boolean:

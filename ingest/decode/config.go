@@ -58,8 +58,8 @@ type Config struct {
 	// set for models that are older than this option.
 	Grams bool `json:"grams,omitempty"`
 
-	// Zones reads times whose zone is UTC, GMT, or as +0100 or +01, with or without a space before it. It
-	// is not set for models that are older than this option.
+	// Zones accepts more time zones than Z and +01:00 in times: UTC, GMT, +0100 and +01, each also after a
+	// space. It is not set for models that are older than this option.
 	Zones bool `json:"zones,omitempty"`
 
 	// Framed means that each record names its schema in a registry, in the framing of the

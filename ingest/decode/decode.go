@@ -42,6 +42,17 @@ func (r Row) Clone() Row {
 	return r
 }
 
+// AppendTo appends r to b as an example. It does not set the key.
+func (r *Row) AppendTo(b *learner.Batch) {
+	b.Append(r.X, r.Label, r.Weight)
+	b.SetTypes(r.Types)
+	b.SetWindows(r.Windows)
+	b.SetSparse(r.Sparse)
+	if r.Timed {
+		b.SetTime(r.Time)
+	}
+}
+
 // Decoder reads the values of records, one at a time and in order.
 type Decoder struct {
 	config Config

@@ -107,8 +107,8 @@ func ParseColumns(list []string) Columns {
 	return c
 }
 
-// Check returns an error if c has a column twice, Others with a type, columns without one beside Others,
-// or a column whose name ends with a colon and what is nearly a type.
+// Check returns an error if c contains a column twice, Others with a type, a column without a type beside
+// Others, or a misspelt type.
 func (c Columns) Check() error {
 	others, seen := slices.Contains(c, Others), map[string]bool{}
 	for _, item := range c {

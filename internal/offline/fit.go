@@ -58,14 +58,8 @@ func (f *Fit) Add(row decode.Row) {
 	if f.batch.Len() == 0 {
 		f.batch.Reset(len(row.X))
 	}
-	f.batch.Append(row.X, row.Label, row.Weight)
+	row.AppendTo(&f.batch)
 	f.types = row.Types
-	f.batch.SetTypes(row.Types)
-	f.batch.SetWindows(row.Windows)
-	f.batch.SetSparse(row.Sparse)
-	if row.Timed {
-		f.batch.SetTime(row.Time)
-	}
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}

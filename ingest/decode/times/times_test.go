@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestParse: a time is read as package time reads it in the one layout that it has.
+// TestParse tests times with and without fractions and zones.
 func TestParse(t *testing.T) {
 	at := time.Date(2024, 2, 29, 21, 47, 39, 0, time.UTC)
 	for _, of := range []struct {
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseNot: text that is not a time, or whose zone is not known, is none.
+// TestParseNot tests that Parse rejects other text, and times with an unknown zone.
 func TestParseNot(t *testing.T) {
 	for _, text := range []string{
 		"", "2024", "2024-02-30", "2024-2-29", "2024-02-29 ", "2024-02-29T", "2024-02-29 21", "2024-02-29 21:", "2024-02-29 21:4",

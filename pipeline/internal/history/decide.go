@@ -181,13 +181,7 @@ func (d *Decider) add(b *Decided, it Item, row decode.Row, n int) {
 	if len(row.X) > b.Batch.Dim() {
 		b.Batch.Widen(len(row.X))
 	}
-	b.Batch.Append(row.X, row.Label, row.Weight)
-	b.Batch.SetTypes(row.Types)
-	b.Batch.SetWindows(row.Windows)
-	b.Batch.SetSparse(row.Sparse)
-	if row.Timed {
-		b.Batch.SetTime(row.Time)
-	}
+	row.AppendTo(&b.Batch)
 	if d.keyed {
 		b.Batch.SetKey(string(row.Key))
 	}
