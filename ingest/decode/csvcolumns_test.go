@@ -125,3 +125,17 @@ func TestZonesOfTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsKeepIdentifiers tests that the records of a CSV file have the columns that are no inputs.
+func TestRecordsKeepIdentifiers(t *testing.T) {
+	f, err := Read(strings.NewReader("id,note,a,y\nk1,n,2,1\n"), "rows.csv", Config{Label: "y", Infer: true, Types: map[string]string{"id": "id", "note": "ignored"}}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Skip(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Record(nil); err != nil || string(got) != `{"features":{"id":"k1","note":"n","a":2},"y":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
