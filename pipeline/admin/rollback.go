@@ -174,11 +174,9 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		}
 		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
 	case !to.Before.IsZero():
-		from, ok := f.Recover(len(f.Snapshots()))
+		from, ok := f.Oldest()
 		if !ok {
-			if from, ok = f.Recover(len(f.Snapshots()) - 1); !ok {
-				return 0, "", fmt.Errorf("%w: there is no snapshot", ErrNowhere)
-			}
+			return 0, "", fmt.Errorf("%w: there is no snapshot", ErrNowhere)
 		}
 		seq = from.Seq
 		// What a snapshot holds was decided before its MANIFEST, and before any later

@@ -169,13 +169,8 @@ func relearn(ctx context.Context, c model.Config, without []string, to int64) (*
 
 // wholeHistory returns the whole history of a model.
 func wholeHistory(c model.Config, j *journal.Journal) (modellog.Recovery, error) {
-	f := j.Log.Fold
-	n := len(f.Snapshots())
-	from, ok := f.Recover(n)
-	if s := f.Genesis(); !ok && n > 0 && s.Start != nil && f.Snapshots()[n-1].Manifest.Seq == s.Seq {
-		from, ok = f.Recover(n - 1) // the history begins with the snapshot of the start, which a rebuild keeps
-	}
-	if !ok {
+	from, ok := j.Log.Fold.Oldest()
+	if s, g := from.Snapshot, j.Log.Fold.Genesis(); !ok || s != nil && (g.Start == nil || g.Seq != s.Manifest.Seq) { // a rebuild keeps the snapshot that the model has started with
 		return from, fmt.Errorf("%w: the model log %q has lost the beginning of the history: it was trimmed, or imported after that", input.ErrHistory, j.Topic)
 	}
 	if !decided(c, from) {

@@ -21,11 +21,9 @@ type Stretch struct {
 
 // stretches divides the history in a fold by the versions that decided it.
 func stretches(f *modellog.Fold) (out []Stretch) {
-	from, ok := f.Recover(len(f.Snapshots()))
+	from, ok := f.Oldest()
 	if !ok {
-		if from, ok = f.Recover(len(f.Snapshots()) - 1); !ok {
-			return nil
-		}
+		return nil
 	}
 	now := Stretch{FromSeq: from.Seq + 1, ToSeq: from.Seq, Versions: from.Versions}
 	for _, e := range from.Entries {

@@ -56,3 +56,14 @@ func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 	}
 	return r, true
 }
+
+// Oldest returns how to continue from the earliest state that the log still leads to: the empty
+// state or, if the beginning of the log is gone, the oldest snapshot. ok is false if the log has
+// neither.
+func (f *Fold) Oldest() (r Recovery, ok bool) {
+	n := len(f.Snapshots())
+	if r, ok = f.Recover(n); !ok && n > 0 {
+		r, ok = f.Recover(n - 1)
+	}
+	return r, ok
+}

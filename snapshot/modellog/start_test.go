@@ -42,9 +42,18 @@ func TestAStartIsPartOfTheChain(t *testing.T) {
 		t.Error("a start without its snapshot is complete")
 	}
 	j.counts(rs...)
+	if _, ok := j.fold.Oldest(); ok {
+		t.Error("a log without its beginning leads to a state before its first snapshot")
+	}
 	j.counts(j.finish(m), &Imported{Owner: claim(1, 1).Owner, Seq: 5, Chain: g.Chain})
 	j.batches(2)
 	late := j.save()
+	if r, ok := j.fold.Oldest(); !ok || r.Snapshot == nil || r.Seq != 5 {
+		t.Errorf("it leads from %+v on, want from the snapshot of the start", r)
+	}
+	if r, ok := from.fold.Oldest(); !ok || r.Snapshot != nil || r.Seq != 0 {
+		t.Errorf("a log with its beginning leads from %+v on", r)
+	}
 	for _, f := range []*Fold{j.fold, j.from(late.Start.Offset, 1)} {
 		if o := f.Genesis(); o.Import != 0 || o.Start == nil || !o.Start.Is(g.Start) {
 			t.Errorf("genesis %+v, want the start and no import", o)

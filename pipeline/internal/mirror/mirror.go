@@ -36,10 +36,7 @@ type Start struct {
 // Decided returns the ranges of all BATCHes up to seq that are in the log, without ranges that have
 // no records.
 func Decided(f *modellog.Fold, seq int64) (out []modellog.Range) {
-	from, ok := f.Recover(len(f.Snapshots()))
-	if !ok {
-		from, _ = f.Recover(len(f.Snapshots()) - 1)
-	}
+	from, _ := f.Oldest()
 	for _, e := range from.Entries {
 		if b, ok := e.Record.(*modellog.Batch); ok && b.Seq <= seq {
 			for _, r := range b.Ranges {
