@@ -2,19 +2,17 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -77,9 +75,9 @@ func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, []sc
 	if err != nil {
 		return nil, nil, err
 	}
-	var known schema.Schema
-	if err := json.Unmarshal(s.Schema, &known); err != nil {
-		return nil, nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	known, err := record.ReadSchema(s.Schema)
+	if err != nil {
+		return nil, nil, err
 	}
 	m, err := learner.NewModel(s.State.Serving)
 	return m, known.Aliases, err

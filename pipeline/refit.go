@@ -38,19 +38,7 @@ func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *sna
 	if err := c.Refittable(); err != nil {
 		return report, nil, err
 	}
-	j, err := journal.Open(ctx, c, 1)
-	if err != nil {
-		return report, nil, err
-	}
-	newest := j.Log.Fold.Snapshots()
-	if len(newest) == 0 {
-		return report, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.Topic)
-	}
-	s, err := j.Load(ctx, newest[0])
-	if err != nil {
-		return report, nil, err
-	}
-	ins, err := input.Open(ctx, c.Client, c.Topics)
+	j, s, ins, err := newest(ctx, c)
 	if err != nil {
 		return report, nil, err
 	}
@@ -64,10 +52,28 @@ func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *sna
 		if _, err := j.Challenge(ctx, r.Snapshot, r.Refit, c); err != nil {
 			return report, nil, err
 		}
-		newest := j.Log.Fold.Challengers()[0].Challenger
-		report.Published, report.Snapshot = true, newest.Snapshot.String()
+		report.Published, report.Snapshot = true, j.Log.Fold.Challengers()[0].Challenger.Snapshot.String()
 	}
 	report.StateHash = snapshot.StateHash(r.Snapshot.Schema, r.Snapshot.State)
 	report.Seconds = time.Since(start).Seconds()
 	return report, r.Snapshot, nil
+}
+
+// newest returns the newest snapshot of a model and the inputs of the model. The error is
+// refit.ErrUnfit if there is no snapshot yet.
+func newest(ctx context.Context, c model.Config) (*journal.Journal, *snapshot.Snapshot, input.Partitions, error) {
+	j, err := journal.Open(ctx, c, 1)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	all := j.Log.Fold.Snapshots()
+	if len(all) == 0 {
+		return nil, nil, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.Topic)
+	}
+	s, err := j.Load(ctx, all[0])
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ins, err := input.Open(ctx, c.Client, c.Topics)
+	return j, s, ins, err
 }

@@ -121,7 +121,7 @@ func (s *Served) Next(of *snapshot.Snapshot) (*Served, error) {
 			return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
 		}
 		if next.Schema, err = record.ReadSchema(of.Schema); err != nil {
-			return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
+			return nil, err
 		}
 	}
 	if err := record.CheckModel(model, next.Decode, &next.Schema); err != nil {

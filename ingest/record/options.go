@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // options are all options that affect the arithmetic or the bytes of a prediction.
@@ -51,12 +52,15 @@ func ReadOptions(b []byte) (decode.Config, error) {
 }
 
 // ReadSchema returns a schema, from its encoding in a snapshot. Without any, it is that of a model which
-// has seen no row.
+// has seen no row. The error is snapshot.ErrCorrupt.
 func ReadSchema(b []byte) (s decode.Schema, err error) {
-	if len(b) > 0 {
-		err = json.Unmarshal(b, &s)
+	if len(b) == 0 {
+		return s, nil
 	}
-	return s, err
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	return s, nil
 }
 
 // CheckModel returns an error unless the options and the schema of a snapshot fit its model: rows that

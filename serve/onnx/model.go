@@ -72,14 +72,14 @@ func newModel(s *snapshot.Snapshot, served *learner.Model) (*model, error) {
 		m.arrays[a.Name] = a
 	}
 	options, err := record.ReadOptions(s.Config)
-	if err == nil {
-		m.schema, err = record.ReadSchema(s.Schema)
-	}
-	if err == nil {
-		err = record.CheckModel(served, options, &m.schema)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: options or schema: %v", snapshot.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)
+	}
+	if m.schema, err = record.ReadSchema(s.Schema); err != nil {
+		return nil, err
+	}
+	if err := record.CheckModel(served, options, &m.schema); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 	}
 	m.zeros, m.sizes, m.loss = options.Missing == "zero", numbers[int64](m, "model"), string(numbers[byte](m, "loss"))
 	if len(m.sizes) < sizes {

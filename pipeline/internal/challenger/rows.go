@@ -2,12 +2,11 @@ package challenger
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -49,9 +48,9 @@ func Rows(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot
 // rowsOf returns the last n labelled rows of the batches, and the seq of the BATCH that has the
 // first of them. If it returns an error, read is the number of batches that were read before.
 func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int, keyed bool) (rows *learner.Batch, from int64, read int, err error) {
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
-		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	schema, err := record.ReadSchema(s.Schema)
+	if err != nil {
+		return nil, 0, 0, err
 	}
 	if _, err := c.KeepReading(s.Config); err != nil {
 		return nil, 0, 0, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
@@ -65,8 +66,8 @@ func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
 		learnedTo: s.LearnedTo,
 		Limits:    defaultLimits,
 	}
-	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	if *h.Schema, err = record.ReadSchema(s.Schema); err != nil {
+		return nil, err
 	}
 	if err := h.thawAdopted(c, own); err != nil {
 		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)

@@ -31,11 +31,11 @@ func importanceOf(s *snapshot.Snapshot) ([]importance, error) {
 		return nil, exit.Refuse(err)
 	}
 	schema, err := record.ReadSchema(s.Schema)
-	if err == nil {
-		err = record.CheckModel(m, decode.Config{}, &schema)
-	}
 	if err != nil {
-		return nil, exit.Refuse(fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err))
+		return nil, exit.Refuse(err)
+	}
+	if err := record.CheckModel(m, decode.Config{}, &schema); err != nil {
+		return nil, exit.Refuse(fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err))
 	}
 	indices, err := inputs.Importances(&schema, m)
 	if err != nil {

@@ -1,12 +1,11 @@
 package inputs
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
-	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -42,9 +41,9 @@ func ChangesOf(s *snapshot.Snapshot) (*Changes, error) {
 	if in == nil || err != nil {
 		return nil, err
 	}
-	var schema decode.Schema
-	if err := json.Unmarshal(s.Schema, &schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	schema, err := record.ReadSchema(s.Schema)
+	if err != nil {
+		return nil, err
 	}
 	return NewChanges(in, schema.Columns), nil
 }

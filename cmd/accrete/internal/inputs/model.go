@@ -38,7 +38,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	}
 	known, err := record.ReadSchema(s.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+		return nil, err
 	}
 	seen, fitted, err := learner.ServedColumns(s.State.Serving)
 	if err != nil {
