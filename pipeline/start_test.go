@@ -203,6 +203,32 @@ func TestBadRowsAreNotSkippedInAStart(t *testing.T) {
 	learnAll(t, cfg) // nothing was written
 }
 
+// A model does not begin with a snapshot whose schema names other columns or classes than the model has.
+func TestAStartHasTheSchemaOfItsModel(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := learntest.Rings(200)
+	kafkatest.Fill(t, c, in, 1, values)
+	cfg, _ := learntest.Config(c, "m", in)
+	s := fitted(t, cfg, values)
+	for schema, why := range map[string]string{
+		``:                "0 columns",
+		`{}`:              "0 columns",
+		`{"columns":"x"}`: "schema",
+		`{"columns":["x"],"task":"classification","classes":["false","true"]}`: "1 columns",
+		`{"columns":["x","y"],"task":"classification","classes":["false"]}`:    "1 classes",
+		`{"columns":["x","y"],"task":"regression"}`:                            "the task",
+	} {
+		s.Schema = []byte(schema)
+		file, err := snapshot.Append(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Start = &model.Start{Name: "model.snap", SHA256: sha256.Sum256(file), Snapshot: file}
+		_, err = Open(t.Context(), cfg)
+		learntest.Wants(t, err, snapshot.ErrCorrupt, why)
+	}
+}
+
 func TestParseFrom(t *testing.T) {
 	for _, bad := range []string{"x", "in:1", "in/0", "in/0:1,in/0:2", "in/-1:2", "/0:1", "in/0:-1", "2026-13-01T00:00:00Z"} {
 		if f, err := model.ParseFrom(bad); err == nil {

@@ -9,6 +9,9 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -99,6 +102,9 @@ func thaw(s *model.Start, c model.Config, options []byte) (*history.History, err
 	if !bytes.Equal(have, want) {
 		return nil, fmt.Errorf("%w: %w: %s: %s: configure the model as in %s", model.ErrStart, model.ErrOptions, s.Name, model.Differences(have, want), s.Name)
 	}
+	if err := fits(file); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	h, err := history.Thaw(file, c.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -108,6 +114,23 @@ func thaw(s *model.Start, c model.Config, options []byte) (*history.History, err
 	}
 	h.Clear(options)
 	return h, nil
+}
+
+// fits returns snapshot.ErrCorrupt unless the schema of a snapshot fits its model. Otherwise labels would
+// become other classes than those that the model has learned, without any error.
+func fits(s *snapshot.Snapshot) error {
+	m, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return err
+	}
+	schema, err := record.ReadSchema(s.Schema)
+	if err != nil {
+		return err
+	}
+	if err := record.CheckModel(m, decode.Config{}, &schema); err != nil {
+		return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	}
+	return nil
 }
 
 // learnerOptions returns the part of encoded options that determines the learner.
