@@ -60,10 +60,10 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 	if err != nil {
 		return c.Options()
 	}
-	if l, err := record.ReadLearner(have); err == nil && l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
-		c.Learner.Monitor = 0
-	}
 	if l, err := record.ReadLearner(have); err == nil {
+		if l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
+			c.Learner.Monitor = 0
+		}
 		c.keepChoices(l)
 	}
 	c.Decode.Depth, c.Decode.Renames, c.Decode.Grams, c.Decode.Zones = was.Depth, was.Renames, was.Grams, was.Zones
