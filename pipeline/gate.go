@@ -134,14 +134,8 @@ const certain = 1e-9
 func (g *gate) metric(all *learner.Predictions, i int, y learner.Label) float64 {
 	p := all.Row(i)
 	if y.Task == learner.Classification {
-		best := 0
-		for k, v := range p {
-			if v > p[best] {
-				best = k
-			}
-		}
 		switch {
-		case g.config.Metric == model.GateError && best == y.Class:
+		case g.config.Metric == model.GateError && learner.Best(p) == y.Class:
 			return 0
 		case g.config.Metric == model.GateError:
 			return 1

@@ -253,17 +253,23 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	}
 	l.memory.has(l.history)
 	l.saved = l.history.Seq
-	schema := *l.history.Schema
+	l.decider, err = newDecider(l.config, l.history)
+	return r, err
+}
+
+// newDecider returns a Decider that continues from h.
+func newDecider(c model.Config, h *history.History) (*history.Decider, error) {
+	schema := *h.Schema
 	if planted.Fault("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	if l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema); err != nil {
-		return r, err
+	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
+	if err != nil {
+		return nil, err
 	}
-	l.decider.Values, l.decider.Redact = l.config.Values, l.config.Passed.Redact
-	l.decider.Form = l.config.Form
-	l.decider.Enrich(l.history)
-	return r, nil
+	d.Values, d.Redact, d.Form = c.Values, c.Passed.Redact, c.Form
+	d.Enrich(h)
+	return d, nil
 }
 
 // again publishes the predictions of the standby that are not known to be published.

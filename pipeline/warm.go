@@ -38,14 +38,10 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	}
 	s.memory.has(h)
 	h.Limits = s.limits
-	schema := *h.Schema
-	d, err := history.NewDecider(s.config.Decode, s.config.Learner.Keyed(), &schema)
+	d, err := newDecider(s.config, h)
 	if err != nil {
 		return nil, err
 	}
-	d.Values, d.Redact = s.config.Values, s.config.Passed.Redact
-	d.Form = s.config.Form
-	d.Enrich(h)
 	reads := ingest.NewBudget(memory.Read)
 	return &warm{history: h, decider: d, memory: s.memory, reads: reads, replay: history.NewReplayer(s.config.Client, ins, d, reads, s.config.Report)}, nil
 }

@@ -250,8 +250,7 @@ func (h *History) grade(b *Decided, at, i int, pass *learner.PredictedBatch, it 
 // thawJoin restores the Join that Freeze has saved.
 func (h *History) thawJoin(arrays []learner.Array) error {
 	in, err := record.ReadOptions(h.options)
-	switch {
-	case err != nil || in.Late == nil:
+	if err != nil || in.Late == nil {
 		if len(arrays) > 0 {
 			return fmt.Errorf("join: the options of the model have no input.labels")
 		}
@@ -267,8 +266,7 @@ func (h *History) thawJoin(arrays []learner.Array) error {
 // checkLabel returns an error for a label that no decoder with the schema of h and this number of
 // targets returns.
 func (h *History) checkLabel(y learner.Label, targets int) error {
-	switch task := y.Task.String(); {
-	case task != h.Schema.Task, y.Task == learner.Classification && y.Class >= len(h.Schema.Classes), y.Targets() != targets:
+	if task := y.Task.String(); task != h.Schema.Task || y.Task == learner.Classification && y.Class >= len(h.Schema.Classes) || y.Targets() != targets {
 		return fmt.Errorf("join: a label of task %s, class %d and %d targets, want %s, one of %d and %d", task, y.Class, y.Targets(), h.Schema.Task, len(h.Schema.Classes), targets)
 	}
 	return nil

@@ -243,6 +243,3 @@ func (h *History) aliased(model, s *decode.Schema) *decode.Schema {
 
 // Renamed returns the columns that are read by another name since the last BATCH.
 func (h *History) Renamed() []schema.Alias { return h.adopted.renamed }
-
-// Aliases returns the columns that are read by another name.
-func (h *History) Aliases() []schema.Alias { return h.served().Aliases }

@@ -106,7 +106,7 @@ func TestARenamedColumnCostsTwoHundredRows(t *testing.T) {
 			}
 			got, h := learned(t, recordsOf(s.columns, s.label, n, at, under("renamed")), 100)
 			want, _ := learned(t, recordsOf(s.columns, s.label, n, at, under("x0")), 100)
-			if a := h.Aliases(); len(a) != 1 || a[0].Column != "x0" || a[0].Field != "renamed" || a[0].Step == 0 {
+			if a := h.served().Aliases; len(a) != 1 || a[0].Column != "x0" || a[0].Field != "renamed" || a[0].Step == 0 {
 				t.Fatalf("aliases %+v, want x0 as renamed", a)
 			}
 			if !slices.Equal(got[:at], want[:at]) {
@@ -130,8 +130,8 @@ func TestNoiseIsNoNewName(t *testing.T) {
 		records := recordsOf(s.columns, s.label, n, at, func(_, noise float64) string {
 			return fmt.Sprintf(`"a":%v,"b":%v,"c":%v`, noise, 100+10*noise, math.Abs(noise))
 		})
-		if _, h := learned(t, records, 250); h.Aliases() != nil || h.adopted.trial == nil {
-			t.Errorf("%s: aliases %+v", s.name, h.Aliases())
+		if _, h := learned(t, records, 250); h.served().Aliases != nil || h.adopted.trial == nil {
+			t.Errorf("%s: aliases %+v", s.name, h.served().Aliases)
 		}
 	}
 }
@@ -149,8 +149,8 @@ func TestAColumnThatIsThereIsNotRenamed(t *testing.T) {
 			return map[bool]string{true: fmt.Sprintf(`"x0":%v,"new":%v`, x, x), false: fmt.Sprintf(`"new":%v`, x)}[noise > 1.5]
 		},
 	} {
-		if _, h := learned(t, recordsOf(s.columns, s.label, 1000, 600, names), 250); h.Aliases() != nil {
-			t.Errorf("%s: aliases %+v", name, h.Aliases())
+		if _, h := learned(t, recordsOf(s.columns, s.label, 1000, 600, names), 250); h.served().Aliases != nil {
+			t.Errorf("%s: aliases %+v", name, h.served().Aliases)
 		}
 	}
 }
@@ -167,8 +167,8 @@ func TestNewNamesFollowFromTheRows(t *testing.T) {
 		return fmt.Sprintf(`"new":%v,"kind":"k%v"`, x, noise > 0)
 	})
 	want, h := learned(t, records, len(records))
-	if len(h.Aliases()) != 1 {
-		t.Fatalf("aliases %+v", h.Aliases())
+	if len(h.served().Aliases) != 1 {
+		t.Fatalf("aliases %+v", h.served().Aliases)
 	}
 	losses := map[bool][]float64{}
 	for i := 850; i < len(records); i++ {

@@ -25,21 +25,27 @@ func (j *Journal) Append(ctx context.Context, rs ...modellog.Record) error {
 		return err
 	}
 	defer j.unlock()
-	return j.appendLocked(ctx, rs...)
+	return j.appendLocked(ctx, nil, rs...)
 }
 
-func (j *Journal) appendLocked(ctx context.Context, rs ...modellog.Record) error {
-	if j.lost != nil {
-		return j.lost
+// AppendAt is Append with the times of the records in Unix milliseconds.
+func (j *Journal) AppendAt(ctx context.Context, times []int64, rs ...modellog.Record) error {
+	if err := j.lock(ctx); err != nil {
+		return err
 	}
-	err := j.Write(ctx, rs...)
-	if err == nil {
-		err = j.fenced()
+	defer j.unlock()
+	return j.appendLocked(ctx, times, rs...)
+}
+
+// appendLocked is AppendAt while the journal is locked. If times is nil, they are the current time.
+func (j *Journal) appendLocked(ctx context.Context, times []int64, rs ...modellog.Record) error {
+	if j.lost == nil {
+		j.lost = j.writeAt(ctx, times, rs...)
 	}
-	if err != nil {
-		j.lost = err
+	if j.lost == nil {
+		j.lost = j.fenced()
 	}
-	return err
+	return j.lost
 }
 
 // Write appends rs as one batch and folds the log up to and including it. If the
@@ -112,21 +118,6 @@ func (j *Journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Rec
 	}
 }
 
-// AppendAt is Append with the times of the records in Unix milliseconds.
-func (j *Journal) AppendAt(ctx context.Context, times []int64, rs ...modellog.Record) error {
-	if err := j.lock(ctx); err != nil {
-		return err
-	}
-	defer j.unlock()
-	if j.lost == nil {
-		j.lost = j.writeAt(ctx, times, rs...)
-	}
-	if j.lost == nil {
-		j.lost = j.fenced()
-	}
-	return j.lost
-}
-
 // AppendBatch appends d to the model log, together with a RELEASED if one is due. If pause is not
 // nil, it also appends the PAUSE that pause makes, and returns it.
 func (j *Journal) AppendBatch(ctx context.Context, d *history.Decided, released int64, pause func(seq int64, o modellog.Owner) *modellog.Pause) (*modellog.Batch, *modellog.Pause, error) {
@@ -145,7 +136,7 @@ func (j *Journal) AppendBatch(ctx context.Context, d *history.Decided, released 
 		p = pause(b.Seq, j.Owner)
 		rs = append(rs, p)
 	}
-	err := j.appendLocked(ctx, rs...)
+	err := j.appendLocked(ctx, nil, rs...)
 	if errors.Is(err, snapshot.ErrLimit) { // it has very many ranges, each with a record at least
 		err = fmt.Errorf("%w: decrease input.batch.size, so that a BATCH reads fewer partitions", err)
 	}
@@ -163,7 +154,7 @@ func (j *Journal) AppendGap(ctx context.Context, lost *input.Gap) (*modellog.Gap
 		Topic: lost.In.Topic, TopicID: lost.In.ID, Partition: lost.In.Partition, From: lost.From, To: lost.To,
 	}
 	g.Chain = modellog.NextChain(j.Log.Fold.Chain(), g)
-	return g, j.appendLocked(ctx, g)
+	return g, j.appendLocked(ctx, nil, g)
 }
 
 // AppendRollback appends a ROLLBACK of the history to a seq.
@@ -175,7 +166,7 @@ func (j *Journal) AppendRollback(ctx context.Context, to int64, chain snapshot.H
 	f := j.Log.Fold
 	r := &modellog.Rollback{Owner: j.Owner, Seq: max(f.Seq(), f.Highest()) + 1, ToSeq: to, ToChain: chain, Reason: reason, By: Host()}
 	r.Chain = modellog.NextChain(f.Chain(), r)
-	return r, j.appendLocked(ctx, r)
+	return r, j.appendLocked(ctx, nil, r)
 }
 
 // releasedUpTo returns a RELEASED if one is due.

@@ -63,7 +63,7 @@ func (j *Journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 			return err
 		}
 	}
-	if err := j.appendLocked(ctx, m); err != nil {
+	if err := j.appendLocked(ctx, nil, m); err != nil {
 		return err
 	}
 	if newest := j.Log.Fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {

@@ -145,7 +145,7 @@ func (j *Journal) finish(ctx context.Context, m *modellog.Manifest) error {
 	if err := j.Log.Fold.Finish(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
-	if err := j.appendLocked(ctx, m); err != nil {
+	if err := j.appendLocked(ctx, nil, m); err != nil {
 		return err
 	}
 	if newest := j.Log.Fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
