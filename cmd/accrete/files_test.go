@@ -29,7 +29,7 @@ func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
 	go func() {
 		file, err := files.Open(ctx, env.New(nil, r, io.Discard, io.Discard), "-", decode.Config{Infer: true, Labels: []string{"y"}}, decode.Schema{})
 		if err == nil { // the format was known before the interrupt, which ends the first row
-			_, err = files.ReadAll(file)
+			_, err = files.Rows(file, 0)
 		}
 		ended <- err
 	}()
@@ -80,7 +80,7 @@ func TestFilesOfTables(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		if rows[i], err = files.ReadAll(file); err != nil || len(rows[i]) != 2 {
+		if rows[i], err = files.Rows(file, 0); err != nil || len(rows[i]) != 2 {
 			t.Fatalf("%s: %d rows, %v", path, len(rows[i]), err)
 		}
 	}

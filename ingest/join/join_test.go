@@ -240,8 +240,8 @@ func TestJoinIsThatOfAList(t *testing.T) {
 					t.Fatalf("seed %d, record %d: label %s: %v, %q, want %v, %q", seed, n, key, e, kind, matched, want)
 				}
 			}
-			if j.Counts() != s.counts {
-				t.Fatalf("seed %d, record %d: %+v, want %+v", seed, n, j.Counts(), s.counts)
+			if j.counts != s.counts {
+				t.Fatalf("seed %d, record %d: %+v, want %+v", seed, n, j.counts, s.counts)
 			}
 			if now := j.Status(); now.Pending > c.Pending || now.Early > c.Pending || now.Done > c.Pending {
 				t.Fatalf("seed %d: %+v, the limit is %d", seed, now, c.Pending)

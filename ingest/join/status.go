@@ -12,9 +12,6 @@ type Counts struct {
 	Repeated      int64 `json:"repeated"`      // features of a key that already has features
 }
 
-// Counts returns the totals.
-func (j *Join) Counts() Counts { return j.counts }
-
 // Status describes the entries of a Join.
 type Status struct {
 	Counts

@@ -31,7 +31,7 @@ const (
 //
 // for the loss L of every sequence of experts that changes m times, for each α in
 // sharing (m = 0 if α is 0), where prior is that of the first of them and least the
-// smallest: see Regret.
+// smallest.
 type Weights struct {
 	prior   []float64
 	experts []float64 // copies × experts
@@ -131,22 +131,4 @@ func (w *Weights) Update(losses []float64, awake []bool) {
 	for a, v := range w.copies {
 		w.copies[a] = max(float64((1-copySharing)*(v/total))+copySharing/float64(len(w.copies)), leastWeight)
 	}
-}
-
-// Regret returns the bound on the loss of a mixture of n rows, beyond that of the best
-// sequence of experts that changes that many times: see Weights. first is the prior of
-// the first of these experts, least the smallest of all.
-func Regret(n, changes int, first, least float64) float64 {
-	best := math.Inf(1)
-	for _, alpha := range sharing {
-		if alpha == 0 && changes > 0 {
-			continue
-		}
-		r := -math.Log(first) - float64(float64(n-1-changes)*math.Log1p(-alpha))
-		if changes > 0 {
-			r -= float64(float64(changes) * math.Log(alpha*least))
-		}
-		best = min(best, r)
-	}
-	return best + math.Log(float64(len(sharing))) - float64(float64(n-1)*math.Log1p(-copySharing))
 }

@@ -42,7 +42,7 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 		return nil, err
 	}
 	defer file.Close()
-	if s.rows, err = files.ReadFirst(file, f.rows); err != nil {
+	if s.rows, err = files.Rows(file, f.rows); err != nil {
 		return nil, f.nameable(err)
 	}
 	if !slices.ContainsFunc(s.rows, func(r decode.Row) bool { return r.Label.Task != learner.Auto }) {
@@ -64,7 +64,7 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 		return nil, err
 	}
 	defer test.Close()
-	s.test, err = files.ReadFirst(test, f.rows)
+	s.test, err = files.Rows(test, f.rows)
 	return s, err
 }
 

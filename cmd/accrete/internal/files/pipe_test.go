@@ -49,7 +49,7 @@ func TestRowsOfAPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := ReadAll(file); err != nil || len(rows) != 2 {
+	if rows, err := Rows(file, 0); err != nil || len(rows) != 2 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }

@@ -31,7 +31,7 @@ func (m *Command) read(ctx context.Context, e *env.Env, path string, c decode.Co
 		return nil, nil, err
 	}
 	defer file.Close()
-	rows, err := files.ReadKeyed(file)
+	rows, err := files.Rows(file, 0)
 	if err != nil {
 		return nil, nil, err
 	}
