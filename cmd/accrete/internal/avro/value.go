@@ -1,15 +1,14 @@
 package avro
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/jsonvalue"
 )
 
 // mostNested is the maximum depth of records within records. Useful files have a few levels.
@@ -22,7 +21,7 @@ func appendObject(dst []byte, of map[string]any, depth int) (_ []byte, err error
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = appendText(dst, name); err != nil {
+		if dst, err = jsonvalue.AppendText(dst, name); err != nil {
 			return nil, err
 		}
 		if dst, err = appendValue(append(dst, ':'), of[name], depth+1); err != nil {
@@ -33,26 +32,6 @@ func appendObject(dst []byte, of map[string]any, depth int) (_ []byte, err error
 		}
 	}
 	return append(dst, '}'), nil
-}
-
-func appendText(dst []byte, s string) ([]byte, error) {
-	if !utf8.ValidString(s) {
-		return nil, fmt.Errorf("%.20q is not text", s)
-	}
-	text, err := json.Marshal(s)
-	return append(dst, text...), err
-}
-
-// appendFloat appends a number. NaN, which many writers use for a missing value, becomes null. An
-// infinite number becomes one that is too large for any row.
-func appendFloat(dst []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "null"...)
-	case math.IsInf(v, 0):
-		return append(dst, "1e999"...)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
 }
 
 func appendValue(dst []byte, v any, depth int) (_ []byte, err error) {
@@ -71,20 +50,20 @@ func appendValue(dst []byte, v any, depth int) (_ []byte, err error) {
 	case int64:
 		return strconv.AppendInt(dst, v, 10), nil
 	case float32:
-		return appendFloat(dst, float64(v)), nil
+		return jsonvalue.AppendFloat(dst, float64(v), 64), nil
 	case float64:
-		return appendFloat(dst, v), nil
+		return jsonvalue.AppendFloat(dst, v, 64), nil
 	case string:
-		return appendText(dst, v)
+		return jsonvalue.AppendText(dst, v)
 	case []byte:
-		return appendText(dst, string(v))
+		return jsonvalue.AppendText(dst, string(v))
 	case time.Time:
 		return v.UTC().AppendFormat(append(dst, '"'), time.RFC3339Nano+`"`), nil
 	case time.Duration: // a time of day, in seconds
-		return appendFloat(dst, v.Seconds()), nil
+		return jsonvalue.AppendFloat(dst, v.Seconds(), 64), nil
 	case *big.Rat:
 		f, _ := v.Float64()
-		return appendFloat(dst, f), nil
+		return jsonvalue.AppendFloat(dst, f, 64), nil
 	case map[string]any:
 		return appendObject(dst, v, depth)
 	case []any:

@@ -4,17 +4,16 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/jsonvalue"
 	"github.com/accrete-ml/accrete/internal/half"
 )
 
@@ -159,37 +158,23 @@ func physical(k parquet.Kind) func([]byte, parquet.Value) ([]byte, error) {
 		}
 	case parquet.Float:
 		return func(dst []byte, v parquet.Value) ([]byte, error) {
-			return appendFloat(dst, float64(v.Float()), 32), nil
+			return jsonvalue.AppendFloat(dst, float64(v.Float()), 32), nil
 		}
 	case parquet.Double:
-		return func(dst []byte, v parquet.Value) ([]byte, error) { return appendFloat(dst, v.Double(), 64), nil }
+		return func(dst []byte, v parquet.Value) ([]byte, error) {
+			return jsonvalue.AppendFloat(dst, v.Double(), 64), nil
+		}
 	}
 	return func(dst []byte, v parquet.Value) ([]byte, error) {
-		if !utf8.Valid(v.ByteArray()) {
-			return nil, fmt.Errorf("%.20q is not text", v.ByteArray())
-		}
-		text, err := json.Marshal(string(v.ByteArray()))
-		return append(dst, text...), err
+		return jsonvalue.AppendText(dst, string(v.ByteArray()))
 	}
-}
-
-// appendFloat appends a number. NaN, which many writers use for a missing value, becomes null. An
-// infinite number becomes one that is too large for any row.
-func appendFloat(dst []byte, v float64, bits int) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "null"...)
-	case math.IsInf(v, 0):
-		return append(dst, "1e999"...)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, bits)
 }
 
 func appendHalf(dst []byte, v parquet.Value) ([]byte, error) {
 	if len(v.ByteArray()) != 2 {
 		return nil, fmt.Errorf("damaged: a float16 has %d bytes", len(v.ByteArray()))
 	}
-	return appendFloat(dst, half.Float(binary.LittleEndian.Uint16(v.ByteArray())), 32), nil
+	return jsonvalue.AppendFloat(dst, half.Float(binary.LittleEndian.Uint16(v.ByteArray())), 32), nil
 }
 
 func unsigned(k parquet.Kind) func([]byte, parquet.Value) ([]byte, error) {
