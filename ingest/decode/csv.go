@@ -28,10 +28,11 @@ type csvRows struct {
 	limited    *source.Limited
 	d          *Decoder
 	header     []string
-	names      [][]byte // names of the inputs; nil for the labels, key and weight, and an unnamed column
-	unnamed    bool     // the first column has no name, and is no input: row numbers of pandas or R
-	ys         []int    // columns of the labels, one unless Config.Labels has several; -1: none
-	key, w     int      // columns of the key and the weight; -1: none
+	at         map[string]int // index of each name in the header
+	names      [][]byte       // names of the inputs; nil for the labels, key and weight, and an unnamed column
+	unnamed    bool           // the first column has no name, and is no input: row numbers of pandas or R
+	ys         []int          // columns of the labels, one unless Config.Labels has several; -1: none
+	key, w     int            // columns of the key and the weight; -1: none
 	textLabels bool
 	types      []learner.ColumnType // of each column, as far as known from the first rows
 	values     []float64            // inputs of the row that split has read

@@ -20,7 +20,7 @@ import (
 func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	head, _ := l.From.Peek(source.HeadBytes)
 	comma := csvline.Separator(head)
-	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, numbers: csvline.Numbers{Comma: byte(comma), Most: d.config.MaxAbs}}
+	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, at: map[string]int{}, numbers: csvline.Numbers{Comma: byte(comma), Most: d.config.MaxAbs}}
 	header, _, err := c.in.Read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
@@ -29,17 +29,17 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	c.names = make([][]byte, len(header))
 	for i, name := range header {
 		name = strings.TrimSpace(name)
-		switch {
+		switch _, twice := c.at[name]; {
 		case name == "" && i == 0 && len(header) > 1:
 			c.unnamed = true
 		case name == "":
 			return nil, fmt.Errorf("column %d has no name in the header", i+1)
 		case !utf8.ValidString(name):
 			return nil, fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, excerpt.Quote(name))
-		case slices.Contains(c.header[:i], name):
+		case twice:
 			return nil, fmt.Errorf("two columns are named %s", excerpt.Quote(name))
 		}
-		c.header[i], c.names[i] = name, []byte(name)
+		c.header[i], c.names[i], c.at[name] = name, []byte(name), i
 	}
 	cfg := d.config
 	labels := cfg.Labels
@@ -103,7 +103,7 @@ func (c *csvRows) find(name, what string) (int, error) {
 	if name == "" {
 		return -1, nil
 	}
-	if i := slices.Index(c.header, name); i >= 0 {
+	if i, ok := c.at[name]; ok {
 		return i, nil
 	}
 	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, didYouMean(name, c.header), excerpt.List(c.header))
@@ -212,7 +212,7 @@ func (c *csvRows) checkDeclared() error {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if !slices.Contains(c.header, name) {
+		if _, ok := c.at[name]; !ok {
 			return c.noColumn(name)
 		}
 	}
@@ -232,12 +232,12 @@ func (c *csvRows) checkDeclared() error {
 func (c *csvRows) checkKnown() error {
 	var want []string
 	for _, a := range c.d.schema.Aliases {
-		if slices.Contains(c.header, a.Field) {
+		if _, ok := c.at[a.Field]; ok {
 			return nil
 		}
 	}
 	for _, f := range c.d.schema.Fields() {
-		if slices.Contains(c.header, f.Name) {
+		if _, ok := c.at[f.Name]; ok {
 			return nil
 		}
 		if !f.Pair {

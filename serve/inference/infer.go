@@ -167,15 +167,16 @@ func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 		}
 	} else {
 		names, at = nil, func(i, j int) []byte { return q.Inputs[j].values[i] }
+		given := map[string]bool{}
 		for k := range q.Inputs {
 			t := &q.Inputs[k]
 			switch {
 			case t.Shape[0] != rows || len(t.Shape) == 2 && t.Shape[1] != 1:
 				return 0, bad("input %.100q: shape %v: want [%d] or [%d, 1], as input %.100q", t.Name, t.Shape, rows, rows, one.Name)
-			case slices.Contains(names, t.Name):
+			case given[t.Name]:
 				return 0, bad("input %.100q is given twice", t.Name)
 			}
-			names = append(names, t.Name)
+			names, given[t.Name] = append(names, t.Name), true
 		}
 	}
 	return rows, w.rows(rows, names, at, q.Parameters.Key)
