@@ -330,7 +330,7 @@ func TestSoftmaxIsCertified(t *testing.T) {
 		t.Fatal(err)
 	}
 	value := func(coefficients []float64) float64 {
-		x, z := s.columns(coefficients), make([]float64, n*classes)
+		x, z := d.byScore(coefficients), make([]float64, n*classes)
 		s.scores(z, x)
 		return s.primal(x, z)
 	}

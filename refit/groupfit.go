@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/refit/optim"
 )
 
 // transposed sets u to Aᵀg, column by column. g is rows × scores.
@@ -37,29 +36,11 @@ func fitGroups(ctx context.Context, e *examples, l groupLoss, o Options, start [
 	if f.unit == 0 {
 		f.unit = 1
 	}
-	for ; ; f.Passes++ {
+	f.descend(ctx, o, begin, o.Passes*groupPasses, func() (primal, dual float64) {
 		d.evaluate()
-		f.Primal, f.Dual = d.objective(d.x, d.z), max(f.Dual, d.dual())
-		if f.Passes == 0 {
-			f.StartPrimal, f.StartGap = f.Primal, f.Gap()
-		}
-		if o.Progress != nil {
-			o.Progress(0, optim.Point{Passes: f.Passes, Seconds: o.now() - begin, Primal: f.Primal, Dual: f.Dual})
-		}
-		f.Reached = f.Gap() <= o.Relative*f.unit
-		if f.Reached || f.Passes >= float64(o.Passes*groupPasses) || ctx.Err() != nil {
-			break
-		}
-		d.step()
-	}
-	_, p := e.features.Dims()
-	f.Coefficients = make([]float64, len(d.x))
-	for j := range f.Coefficients {
-		f.Coefficients[j] = d.x[j%e.scores*p+j/e.scores]
-	}
-	f.Suboptimality = f.StartPrimal - f.Dual
-	f.certify(o.Lambda)
-	f.Seconds = o.now() - begin
+		return d.objective(d.x, d.z), d.dual()
+	}, d.step)
+	f.Coefficients = e.byFeature(d.x)
 	return f, ctx.Err()
 }
 
@@ -95,11 +76,8 @@ func newGroupDescent(e *examples, l groupLoss, l2 float64, start []float64) *gro
 	columns := func() []float64 { return make([]float64, p*e.scores) }
 	rows := func() []float64 { return make([]float64, n*e.scores) }
 	d := &groupDescent{
-		examples: e, loss: l, l2: l2, x: columns(), at: columns(), next: columns(), u: columns(),
+		examples: e, loss: l, l2: l2, x: e.byScore(start), at: columns(), next: columns(), u: columns(),
 		z: rows(), zAt: rows(), zNext: rows(), g: rows(), momentum: 1, curvature: l.smoothness() * leastCurvature,
-	}
-	for j, v := range start {
-		d.x[j%e.scores*p+j/e.scores] = v
 	}
 	products(d.features, d.z, d.x, d.scores)
 	copy(d.at, d.x)

@@ -2,7 +2,6 @@ package refit
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/refit/optim/matrix"
@@ -142,29 +141,13 @@ func (s *softmax) gapUnit() float64 {
 	return sum / float64(len(s.class)) * vec.Log(float64(s.classes))
 }
 
-// columns rearranges coefficients, features × classes, column by column.
-func (s *softmax) columns(coefficients []float64) []float64 {
-	_, p := s.a.Dims()
-	x := make([]float64, p*s.classes)
-	for j, v := range coefficients {
-		x[j%s.classes*p+j/s.classes] = v
-	}
-	return x
-}
-
-// certify sets the fields that follow from the gap: P is λ-strongly convex in all of X.
-func (f *Fit) certify(lambda float64) {
-	f.Relative = f.Gap() / f.unit
-	f.Bound = f.norm * math.Sqrt(2*max(0, f.Gap())/lambda)
-}
-
 // certifySoftmax is certifyScores for fitSoftmax.
 func (f *Fit) certifySoftmax(e *examples, o Options, coefficients []float64) error {
 	s, err := newSoftmax(e, o.Lambda)
 	if err != nil {
 		return err
 	}
-	x, z := s.columns(coefficients), make([]float64, len(s.class)*s.classes)
+	x, z := e.byScore(coefficients), make([]float64, len(s.class)*s.classes)
 	s.scores(z, x)
 	f.Coefficients, f.Primal = coefficients, s.primal(x, z)
 	f.certify(o.Lambda)
@@ -178,7 +161,7 @@ func softmaxGap(e *examples, lambda float64, coefficients []float64) (float64, e
 	if err != nil {
 		return 0, err
 	}
-	x := s.columns(coefficients)
+	x := e.byScore(coefficients)
 	z, u := make([]float64, len(s.class)*s.classes), make([]float64, len(x))
 	s.scores(z, x)
 	primal := s.primal(x, z)

@@ -27,32 +27,16 @@ func fitSoftmax(ctx context.Context, e *examples, o Options, start []float64) (*
 	}
 	begin := o.now()
 	f := &Fit{unit: s.gapUnit(), norm: e.norm(), Dual: math.Inf(-1)}
-	d := newSoftmaxDescent(s, equations, start)
-	for ; ; f.Passes++ {
-		f.Primal = d.evaluate()
-		f.Dual = max(f.Dual, s.dual(d.u, d.z))
-		if f.Passes == 0 {
-			f.StartPrimal, f.StartGap = f.Primal, f.Gap()
-		}
-		if o.Progress != nil {
-			o.Progress(0, optim.Point{Passes: f.Passes, Seconds: o.now() - begin, Primal: f.Primal, Dual: f.Dual})
-		}
-		f.Reached = f.Gap() <= o.Relative*f.unit
-		if f.Reached || f.Passes >= float64(o.Passes) || ctx.Err() != nil {
-			break
-		}
+	d := newSoftmaxDescent(s, equations, e.byScore(start))
+	f.descend(ctx, o, begin, o.Passes, func() (primal, dual float64) {
+		primal = d.evaluate()
+		return primal, s.dual(d.u, d.z)
+	}, func() {
 		if f.Passes == 0 || int(f.Passes)%lineSearchEvery != 0 || !d.lineSearch() {
 			d.step()
 		}
-	}
-	f.Coefficients = make([]float64, len(d.at))
-	_, p := e.features.Dims()
-	for j := range f.Coefficients {
-		f.Coefficients[j] = d.at[j%e.scores*p+j/e.scores]
-	}
-	f.Suboptimality = f.StartPrimal - f.Dual
-	f.certify(o.Lambda)
-	f.Seconds = o.now() - begin
+	})
+	f.Coefficients = e.byFeature(d.at)
 	return f, ctx.Err()
 }
 
@@ -72,7 +56,7 @@ func newSoftmaxDescent(s *softmax, equations *optim.NormalEquations, start []flo
 	n, p := s.a.Dims()
 	vector := func() []float64 { return make([]float64, p*s.classes) }
 	d := &softmaxDescent{
-		softmax: s, equations: equations, x: s.columns(start), next: vector(), at: vector(), momentum: 1,
+		softmax: s, equations: equations, x: start, next: vector(), at: vector(), momentum: 1,
 		z: make([]float64, n*s.classes), u: vector(), move: make([]float64, p),
 	}
 	copy(d.at, d.x)
