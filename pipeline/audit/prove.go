@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -96,14 +94,10 @@ func before(j *journal.Journal, q *question) (back int, err error) {
 // find finds the published prediction of a record, and the decision that made it.
 func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal, id string) error {
 	q.ID = id
-	rest, offset, found := cut(id, "-")
-	topic, partition, placed := cut(rest, "-")
-	p, bad := strconv.ParseInt(partition, 10, 32)
-	o, worse := strconv.ParseInt(offset, 10, 64)
-	if !found || !placed || topic == "" || bad != nil || worse != nil || p < 0 || o < 0 {
+	var ok bool
+	if q.Topic, q.Partition, q.Offset, ok = model.ParsePosition(id, "-", "-"); !ok {
 		return fmt.Errorf("%w: %q: want the ce_id of a prediction, TOPIC-PARTITION-OFFSET", ErrUnproved, id)
 	}
-	q.Topic, q.Partition, q.Offset = topic, int32(p), o
 	f := j.Log.Fold
 	var seqs []int64 // more than one if the topic was replaced by another one of the same name
 	for back := len(f.Snapshots()); back >= 0 && seqs == nil; back-- {
@@ -111,7 +105,7 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 		for _, e := range r.Entries {
 			b, ok := e.Record.(*modellog.Batch)
 			if ok && slices.ContainsFunc(b.Ranges, func(g modellog.Range) bool {
-				return g.Topic == topic && g.Partition == q.Partition && g.From <= o && o < g.To
+				return g.Topic == q.Topic && g.Partition == q.Partition && g.From <= q.Offset && q.Offset < g.To
 			}) {
 				seqs = append(seqs, b.Seq)
 			}
@@ -255,13 +249,4 @@ func asJSON(r *ingest.Record) []byte {
 		value = r.Value
 	}
 	return bytes.Clone(value)
-}
-
-// cut cuts s around the last separator.
-func cut(s, separator string) (before, after string, found bool) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(separator):], true
 }

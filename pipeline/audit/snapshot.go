@@ -25,17 +25,8 @@ var ErrVersion = errors.New("no such version")
 // such snapshot.
 func Snapshot(ctx context.Context, c model.Config, version string) (*snapshot.Snapshot, error) {
 	c.Keep = math.MaxInt
-	j, err := journal.Unread(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	first, _, err := j.Log.Bounds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	j.Log.Rewind(first)
 	written := map[int64]time.Time{} // times of the MANIFESTs, by offset
-	err = j.ReadOn(ctx, func(rec *ingest.Record, v modellog.Verdict) {
+	j, err := journal.OpenComplete(ctx, c, func(rec *ingest.Record, v modellog.Verdict) {
 		if _, ok := v.Record.(*modellog.Manifest); ok {
 			written[v.Offset] = time.UnixMilli(rec.Time)
 		}

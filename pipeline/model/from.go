@@ -29,26 +29,33 @@ func ParseFrom(text string) (f From, err error) {
 	}
 	f.Offsets = map[string]map[int32]int64{}
 	for _, part := range strings.Split(text, ",") {
-		place, number, found := cut(part, ":")
-		topic, partition, placed := cut(place, "/")
-		p, bad := strconv.ParseInt(partition, 10, 32)
-		offset, worse := strconv.ParseInt(number, 10, 64)
-		if !found || !placed || topic == "" || bad != nil || worse != nil || p < 0 || offset < 0 {
+		topic, partition, offset, ok := ParsePosition(part, "/", ":")
+		if !ok {
 			return f, fmt.Errorf("%q: want earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,…", text)
 		}
-		if _, twice := f.Offsets[topic][int32(p)]; twice {
-			return f, fmt.Errorf("%q has two offsets for %s", text, place)
+		if _, twice := f.Offsets[topic][partition]; twice {
+			return f, fmt.Errorf("%q has two offsets for %s/%d", text, topic, partition)
 		}
 		if f.Offsets[topic] == nil {
 			f.Offsets[topic] = map[int32]int64{}
 		}
-		f.Offsets[topic][int32(p)] = offset
+		f.Offsets[topic][partition] = offset
 	}
 	return f, nil
 }
 
-// cut cuts s around the last separator.
-func cut(s, separator string) (before, after string, found bool) {
+// ParsePosition reads a topic, a partition and an offset with separators between them. The topic may
+// contain the separators. It reports whether text is of this form and no number is negative.
+func ParsePosition(text, beforePartition, beforeOffset string) (topic string, partition int32, offset int64, ok bool) {
+	place, number, found := cutLast(text, beforeOffset)
+	topic, part, placed := cutLast(place, beforePartition)
+	p, bad := strconv.ParseInt(part, 10, 32)
+	offset, worse := strconv.ParseInt(number, 10, 64)
+	return topic, int32(p), offset, found && placed && topic != "" && bad == nil && worse == nil && p >= 0 && offset >= 0
+}
+
+// cutLast cuts s around the last separator.
+func cutLast(s, separator string) (before, after string, found bool) {
 	i := strings.LastIndex(s, separator)
 	if i < 0 {
 		return s, "", false
