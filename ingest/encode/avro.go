@@ -28,14 +28,7 @@ func newAvro(text string, r Roles) (schemaWriter, error) {
 func (w *avroWriter) index() []byte { return nil }
 
 func (w *avroWriter) encode(example []byte) ([]byte, error) {
-	record, err := shaped(example, w.Roles, func(name string) bool {
-		for i := range w.root.Fields {
-			if w.root.Fields[i].Name == name {
-				return true
-			}
-		}
-		return false
-	})
+	record, err := shaped(example, w.Roles, func(name string) bool { return hasField(w.root, name) })
 	if err != nil {
 		return nil, err
 	}
