@@ -10,31 +10,28 @@ import (
 // classFigures holds the collectors for classification.
 type classFigures struct{ auc, prAUC, recall, f1, balanced, cost, calibration, classRecall, classPrecision *prometheus.GaugeVec }
 
-func newClassFigures(r prometheus.Registerer) classFigures {
-	var c classFigures
+func newClassFigures(m maker) classFigures {
+	const rows = "the last 10,000 to 20,000 labelled records."
+	figure := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return m.gauges(name, help, append([]string{"learner"}, labels...)...)
+	}
 	classes := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name,
-			Help: help + " Of the rarer of two classes, or the mean over all; over the last 10,000 to 20,000 labelled records.",
-		}, append([]string{"learner"}, labels...))
+		return figure(name, help+" Of the rarer of two classes, or the mean over all; over "+rows, labels...)
 	}
-	c.auc = classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions.")
-	c.prAUC = classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions.")
-	c.recall = classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
-	c.f1 = classes("accrete_progressive_f1", "F1 of the predicted classes.")
-	c.balanced = classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
-	c.cost = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_progressive_mean_cost",
-		Help: "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.",
-	}, []string{"learner", "predicted"})
 	all := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help + " Over the last 10,000 to 20,000 labelled records."}, append([]string{"learner"}, labels...))
+		return figure(name, help+" Over "+rows, labels...)
 	}
-	c.calibration = all("accrete_progressive_calibration_error", "Expected calibration error of the progressive predictions: mean difference between the probability of the most probable class and how often it is right, over 15 bins (Guo et al. 2017).")
-	c.classRecall = all("accrete_progressive_class_recall", "Share of the records of a class that were predicted to be of it, for each of the first 16 classes.", "class")
-	c.classPrecision = all("accrete_progressive_class_precision", "Share of the records predicted to be of a class that are of it, for each of the first 16 classes.", "class")
-	r.MustRegister(c.calibration, c.classRecall, c.classPrecision, c.cost, c.auc, c.prAUC, c.recall, c.f1, c.balanced)
-	return c
+	return classFigures{
+		auc:            classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions."),
+		prAUC:          classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions."),
+		recall:         classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision"),
+		f1:             classes("accrete_progressive_f1", "F1 of the predicted classes."),
+		balanced:       classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions."),
+		cost:           figure("accrete_progressive_mean_cost", "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.", "predicted"),
+		calibration:    all("accrete_progressive_calibration_error", "Expected calibration error of the progressive predictions: mean difference between the probability of the most probable class and how often it is right, over 15 bins (Guo et al. 2017)."),
+		classRecall:    all("accrete_progressive_class_recall", "Share of the records of a class that were predicted to be of it, for each of the first 16 classes.", "class"),
+		classPrecision: all("accrete_progressive_class_precision", "Share of the records predicted to be of a class that are of it, for each of the first 16 classes.", "class"),
+	}
 }
 
 // Curve holds the figures of a classification that depend on probabilities.

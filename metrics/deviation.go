@@ -9,14 +9,9 @@ import (
 // deviations holds the collectors for a regression whose loss is not the square.
 type deviations struct{ pinball, below, mae, crossed *prometheus.GaugeVec }
 
-func newDeviations(r prometheus.Registerer) deviations {
+func newDeviations(m maker) deviations {
 	of := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name,
-			Help: help + " Over the last 10,000 to 20,000 labelled records, and the mean over several targets.",
-		}, append([]string{"learner"}, labels...))
-		r.MustRegister(v)
-		return v
+		return m.gauges(name, help+" Over the last 10,000 to 20,000 labelled records, and the mean over several targets.", append([]string{"learner"}, labels...)...)
 	}
 	return deviations{
 		pinball: of("accrete_progressive_pinball", "Mean pinball loss of the progressive predictions of a quantile, in the units of the label.", "tau"),

@@ -23,13 +23,11 @@ func (l *Learner) SetLate(waiting map[string]int, oldest int64, totals map[strin
 	}
 }
 
-func newLate(r prometheus.Registerer) *Late {
-	l := &Late{
-		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "accrete_late_waiting", Help: "What waits to be joined (input.labels): features without a label, labels without features, and keys that are remembered because they are done."}, []string{"kind"}),
-		oldest:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "accrete_late_oldest_seconds", Help: "Age of the features that have waited longest for their label, in event time."}),
-		labels:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "accrete_late_labels_total", Help: "Labels and features since the model was created, by outcome: matched labels; features that timed_out or were evicted; labels that were late, duplicate, contradicting or unmatched; repeated features."}, []string{"outcome"}),
+func newLate(m maker) *Late {
+	return &Late{
+		waiting: m.gauges("accrete_late_waiting", "What waits to be joined (input.labels): features without a label, labels without features, and keys that are remembered because they are done.", "kind"),
+		oldest:  m.gauge("accrete_late_oldest_seconds", "Age of the features that have waited longest for their label, in event time."),
+		labels:  m.counters("accrete_late_labels_total", "Labels and features since the model was created, by outcome: matched labels; features that timed_out or were evicted; labels that were late, duplicate, contradicting or unmatched; repeated features.", "outcome"),
 		was:     map[string]int64{},
 	}
-	r.MustRegister(l.waiting, l.oldest, l.labels)
-	return l
 }

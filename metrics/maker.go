@@ -53,6 +53,20 @@ func (m maker) gauge(name, help string) prometheus.Gauge {
 	return g
 }
 
+// counters returns a counter for each combination of values of the labels.
+func (m maker) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	m.r.MustRegister(v)
+	return v
+}
+
+// gauges returns a gauge for each combination of values of the labels.
+func (m maker) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	m.r.MustRegister(v)
+	return v
+}
+
 // unknown returns a gauge that is NaN until it is set.
 func (m maker) unknown(name, help string) prometheus.Gauge {
 	g := m.gauge(name, help)

@@ -97,15 +97,16 @@ func ofModel(model string, r prometheus.Registerer) prometheus.Registerer {
 // NewLearner returns the collectors of a learner of the model, registered with r. It
 // panics if r already has them.
 func NewLearner(model string, r prometheus.Registerer) *Learner {
-	r = ofModel(model, r)
-	m := maker{r}
-	v := newVectors(r)
+	m := maker{ofModel(model, r)}
+	examples := m.counters("accrete_examples_total", "Input records by outcome: learned, predicted (no label), quarantined, skipped, or lost (a gap: deleted before they were learned).", "outcome")
+	role := m.gauges("accrete_learner_role", "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.", "role")
+	drifts := m.counters("accrete_drifts_total", "Detections of an increase of the progressive loss, by detector. A replay after a restart does not count them again.", "detector")
 	return &Learner{
-		Learned:     v.examples.WithLabelValues("learned"),
-		Predicted:   v.examples.WithLabelValues("predicted"),
-		Quarantined: v.examples.WithLabelValues("quarantined"),
-		Skipped:     v.examples.WithLabelValues("skipped"),
-		Gap:         v.examples.WithLabelValues("lost"),
+		Learned:     examples.WithLabelValues("learned"),
+		Predicted:   examples.WithLabelValues("predicted"),
+		Quarantined: examples.WithLabelValues("quarantined"),
+		Skipped:     examples.WithLabelValues("skipped"),
+		Gap:         examples.WithLabelValues("lost"),
 
 		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
 		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
@@ -113,9 +114,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		RenamedColumns: m.counter("accrete_renamed_columns_total", "Columns of the model that are read from a field with another name, which was adopted (input.on_change: adopt)."),
 		Successions:    m.counter("accrete_successions_total", "Times that a model with adopted columns has taken the place of the one without them."),
 
-		Owner:   v.role.WithLabelValues("owner"),
-		Standby: v.role.WithLabelValues("standby"),
-
+		Owner:       role.WithLabelValues("owner"),
+		Standby:     role.WithLabelValues("standby"),
 		Batches:     m.counter("accrete_batches_total", "Batches appended to the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),
 		Predictions: m.counter("accrete_predictions_total", "Predictions acknowledged by the broker, including repeated ones."),
@@ -123,15 +123,14 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		Claim:     m.gauge("accrete_claim_epoch", "Epoch of the newest claim of the model that this learner has made: each claim, of any learner, has a larger one."),
 		Estimated: m.unknown("accrete_estimated_error", "Estimate of the error over the recent predictions, most of which may have no label yet: the error of those that have one, corrected by how sure the others are. Error rate, or with learner.variance as accrete_progressive_error; otherwise NaN."),
 
-		Outliers: m.gauge("accrete_outlier_labels", "With learner.mixture: examples that were not learned because their label is a number far from all others, since the model was created."),
-		Step:     m.gauge("accrete_step", "Mini-batches learned since the model was created."),
-		Features: m.gauge("accrete_features", "Random features in use."),
-		Loss:     m.unknown("accrete_progressive_loss", "Progressive mean loss over the recent examples."),
-
+		Outliers:     m.gauge("accrete_outlier_labels", "With learner.mixture: examples that were not learned because their label is a number far from all others, since the model was created."),
+		Step:         m.gauge("accrete_step", "Mini-batches learned since the model was created."),
+		Features:     m.gauge("accrete_features", "Random features in use."),
+		Loss:         m.unknown("accrete_progressive_loss", "Progressive mean loss over the recent examples."),
 		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "Unix time at which the last batch was finished."),
 
-		DriftADWIN:       v.drifts.WithLabelValues("adwin"),
-		DriftPageHinkley: v.drifts.WithLabelValues("page_hinkley"),
+		DriftADWIN:       drifts.WithLabelValues("adwin"),
+		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
 
 		InputDistance: m.unknown("accrete_input_distance", "Distance of the inputs of the last block of records from the reference, divided by the threshold of an alarm (learner.monitor)."),
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
@@ -139,14 +138,13 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Windows:  newWindows(m),
 		Weighing: newWeighing(m),
-		Tables:   newTables(r, "accrete_"),
+		Tables:   newTables(m, "accrete_"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
-		LogBroken: m.gauge("accrete_log_broken", "1 once the learner has found that the model log was damaged, truncated or recreated, after which it exits with code 78; 0 otherwise."),
-
+		LogBroken:   m.gauge("accrete_log_broken", "1 once the learner has found that the model log was damaged, truncated or recreated, after which it exits with code 78; 0 otherwise."),
 		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "Upper bound of process_resident_memory_bytes, computed from the sizes of snapshots and batches so far."),
 
 		Refits:      m.counter("accrete_refits_total", "Refits appended to the model log as challengers."),
@@ -160,16 +158,20 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
-		late:    newLate(r),
-		errors:  v.progressive, explained: newExplained(r),
-		missing: v.missing, void: v.void,
-		weights: v.weights, memberErrors: v.memberErrors,
+		late:    newLate(m),
 
-		classFigures:  newClassFigures(r),
-		deviations:    newDeviations(r),
-		partitionTime: v.partitionTime,
-		headroom:      v.headroom,
-		maxFeatures:   v.maxFeatures,
+		classFigures: newClassFigures(m),
+		deviations:   newDeviations(m),
+		errors:       m.gauges("accrete_progressive_error", "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels.", "learner"),
+		explained:    m.gauges("accrete_progressive_r2", "Of a regression: share of the variance of the labels that the progressive predictions explain (R²), over the recent examples, of the model (learner accrete) and of baselines.", "learner"),
+		missing:      m.gauges("accrete_missing_ratio", "Share of 1,000 recent records without a value of the column (input.missing: impute), for the 20 columns with the largest.", "column"),
+		void:         m.counters("accrete_log_void_records_total", "Records of the model log, among those read by this process, that do not count: written by a learner that was fenced, repeated, or unreadable (type ?).", "type"),
+		weights:      m.gauges("accrete_mixture_weight", "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer. What those of the learner lack of 1 is that of the stacks, which correct the members.", "member", "predictor"),
+		memberErrors: m.gauges("accrete_mixture_error", "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.", "member"),
+
+		partitionTime: m.gauges("accrete_partition_progress_timestamp_seconds", "Unix time at which the partition last made progress.", "topic", "partition"),
+		headroom:      m.gauges("accrete_headroom_records", "Records between the log start offset of the partition and the position of the learner. Negative if retention has deleted records that were not learned.", "topic", "partition"),
+		maxFeatures:   m.gauges("accrete_max_features", "Maximum of accrete_features, and what the learner does once it is reached: revisit, all, stop, or fixed if the model has all features from the start (learner.step.at_cap).", "at_cap"),
 		positions:     map[string]int64{},
 	}
 }
@@ -230,6 +232,15 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("majority").Set(majority)
 	l.errors.WithLabelValues("no_change").Set(noChange)
 	l.errors.WithLabelValues("linear").Set(linear)
+}
+
+// Explained sets the coefficients of determination of a regression, for the model and the
+// same baselines as Progressive.
+func (l *Learner) Explained(model, mean, noChange, linear float64) {
+	l.explained.WithLabelValues("accrete").Set(model)
+	l.explained.WithLabelValues("majority").Set(mean)
+	l.explained.WithLabelValues("no_change").Set(noChange)
+	l.explained.WithLabelValues("linear").Set(linear)
 }
 
 // Build registers the constant accrete_build_info.

@@ -90,41 +90,18 @@ func (s *Scorer) Challenge(challenger, champion float64) {
 // NewScorer returns the collectors of a scorer of the model, registered with r. It
 // panics if r already has them.
 func NewScorer(model string, r prometheus.Registerer) *Scorer {
-	r = ofModel(model, r)
-	m := maker{r}
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_http_requests_total",
-		Help: "Requests for predictions over HTTP, by status code of the answer; 499 if the client aborted the request.",
-	}, []string{"code"})
-	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_refused_snapshots_total",
-		Help: "Snapshots that are not served, by reason: damaged, or gate.",
-	}, []string{"reason"})
-	mode := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_scorer_serving",
-		Help: "1 for how the snapshot in use is chosen: follow (the newest that passes the gate), hold or pin; 0 for the others.",
-	}, []string{"mode"})
-	compared := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_scorer_gate",
-		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
-	}, []string{"snapshot"})
-	canary := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_canary_total",
-		Help: "Records of the keys of score.canary.model by outcome: predicted by it, or refused, so that only the model predicted them.",
-	}, []string{"outcome"})
-	logged := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_scorer_requests_topic_rows_total",
-		Help: "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).",
-	}, []string{"outcome"})
-	r.MustRegister(requests, refused, mode, compared, canary, logged)
+	m := maker{ofModel(model, r)}
 	return &Scorer{
-		canary:  canary,
-		logged:  logged,
-		refused: refused, mode: mode, compared: compared,
+		refused:  m.counters("accrete_scorer_refused_snapshots_total", "Snapshots that are not served, by reason: damaged, or gate.", "reason"),
+		mode:     m.gauges("accrete_scorer_serving", "1 for how the snapshot in use is chosen: follow (the newest that passes the gate), hold or pin; 0 for the others.", "mode"),
+		compared: m.gauges("accrete_scorer_gate", "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).", "snapshot"),
+		canary:   m.counters("accrete_scorer_canary_total", "Records of the keys of score.canary.model by outcome: predicted by it, or refused, so that only the model predicted them.", "outcome"),
+
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
 		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP, without those refused before they are read (401, 405, 421) and aborted ones."),
-		requests: requests,
-		Tables:   newTables(r, "accrete_scorer_"),
+		requests: m.counters("accrete_scorer_http_requests_total", "Requests for predictions over HTTP, by status code of the answer; 499 if the client aborted the request.", "code"),
+		logged:   m.counters("accrete_scorer_requests_topic_rows_total", "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).", "outcome"),
+		Tables:   newTables(m, "accrete_scorer_"),
 
 		CanaryStep:  m.gauge("accrete_scorer_canary_step", "Step of the snapshot of score.canary.model in use; 0 if there is none."),
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),

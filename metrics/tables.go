@@ -20,25 +20,14 @@ type ofTable struct {
 }
 
 // newTables returns the collectors of a process whose metrics begin with prefix.
-func newTables(r prometheus.Registerer, prefix string) *Tables {
-	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + name, Help: help}, []string{"table"})
+func newTables(m maker, prefix string) *Tables {
+	return &Tables{
+		rows:    m.gauges(prefix+"table_rows", "Rows of each table of input.tables.", "table"),
+		lag:     m.gauges(prefix+"table_lag", "Offsets of the topic of each table of input.tables that are not applied to it yet.", "table"),
+		records: m.counters(prefix+"table_records_total", "Records of the topic of each table of input.tables by outcome (of a learner since the model was created, of a scorer since its start): set (a row), deleted (a row, by a record without a value), evicted (rows that were dropped because there were more than its option rows allows, or more than 512 MiB), or rejected (they are no rows).", "table", "outcome"),
+		missing: m.counters(prefix+"table_missing_total", "Records that have no row in a table of input.tables, so that its columns are null.", "table"),
+		was:     map[ofTable]table.Counts{},
 	}
-	t := &Tables{
-		rows: gauge("table_rows", "Rows of each table of input.tables."),
-		lag:  gauge("table_lag", "Offsets of the topic of each table of input.tables that are not applied to it yet."),
-		records: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: prefix + "table_records_total",
-			Help: "Records of the topic of each table of input.tables by outcome (of a learner since the model was created, of a scorer since its start): set (a row), deleted (a row, by a record without a value), evicted (rows that were dropped because there were more than its option rows allows, or more than 512 MiB), or rejected (they are no rows).",
-		}, []string{"table", "outcome"}),
-		missing: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: prefix + "table_missing_total",
-			Help: "Records that have no row in a table of input.tables, so that its columns are null.",
-		}, []string{"table"}),
-		was: map[ofTable]table.Counts{},
-	}
-	r.MustRegister(t.rows, t.lag, t.records, t.missing)
-	return t
 }
 
 // Missing adds records that have no row in a table.

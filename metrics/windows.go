@@ -14,16 +14,11 @@ type Windows struct {
 }
 
 func newWindows(m maker) Windows {
-	w := Windows{
-		rows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "accrete_window_rows_total",
-			Help: "Rows by what became of them in input.windows, for each group: added, late (added with the weight of an older row), stale (too old to be added), contradicted (the next row of the key was much older than they), or no_key (without a key or a time).",
-		}, []string{"outcome"}),
+	return Windows{
+		rows:    m.counters("accrete_window_rows_total", "Rows by what became of them in input.windows, for each group: added, late (added with the weight of an older row), stale (too old to be added), contradicted (the next row of the key was much older than they), or no_key (without a key or a time).", "outcome"),
 		keys:    m.gauge("accrete_window_keys", "Keys that input.windows keep, over all groups."),
 		evicted: m.counter("accrete_window_keys_evicted_total", "Keys that input.windows have dropped because there were more than their option keys allows."),
 	}
-	m.r.MustRegister(w.rows)
-	return w
 }
 
 // Add counts the rows between the statuses before and now. before is nil at first.
