@@ -70,9 +70,9 @@ type Config struct {
 	Telemetry Telemetry `key:"telemetry"`
 
 	sources map[string]Source
-	unknown []string // environment variables with our prefix that name no option
-	unused  *Problem // properties of Kafka's clients with no use here
-	loose   string   // path of the file if it holds a secret and others may read it
+	unknown []string  // environment variables with our prefix that name no option
+	unused  *Problem  // properties of Kafka's clients with no use here
+	loose   []Problem // secrets in files that others may read
 }
 
 // ErrInvalid matches every error about a configuration.

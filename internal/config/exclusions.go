@@ -2,12 +2,17 @@ package config
 
 import "github.com/accrete-ml/accrete/learner"
 
+// excludedBy returns a function that reports an option which cannot be combined with another one.
+func (v *validation) excludedBy(other string) func(path, why string) {
+	return func(path, why string) { v.add(path, "cannot be combined with %s: %s", other, why) }
+}
+
 // adopt reports options that exclude columns that are adopted.
 func (v *validation) adopt() {
 	if v.Input.OnChange != "adopt" {
 		return
 	}
-	excluded := func(path, why string) { v.add(path, "cannot be combined with input.on_change: adopt: %s", why) }
+	excluded := v.excludedBy("input.on_change: adopt")
 	switch {
 	case v.Input.Labels.TTL > 0:
 		excluded("input.labels.ttl", "rows that wait for their label have the columns of their time")
@@ -32,7 +37,7 @@ func (v *validation) sparse() {
 	if bits == 0 {
 		return
 	}
-	excluded := func(path, why string) { v.add(path, "cannot be combined with input.sparse: %s", why) }
+	excluded := v.excludedBy("input.sparse")
 	switch {
 	case bits < learner.LeastSparse || bits > learner.MostSparse:
 		v.add("input.sparse", "is %d: want 0 (none), or %d to %d bits", bits, learner.LeastSparse, learner.MostSparse)

@@ -44,9 +44,7 @@ func (c *Config) readFile(name string) Problems {
 		return Problems{{fmt.Sprintf("%s:%d", name, line), "is not UTF-8 text"}}
 	}
 	f.parse(string(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	if c.Kafka.Secret.Reveal()+c.Kafka.OAuthSecret.Reveal() != "" && mode.IsRegular() && mode.Perm()&0o044 != 0 {
-		c.loose = name
-	}
+	c.noteSecrets(name, "file", mode)
 	return f.problems
 }
 

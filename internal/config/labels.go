@@ -51,7 +51,7 @@ func (v *validation) labels() {
 	if err := c.Check(); err != nil {
 		v.add("input.labels.ttl", "%v", err)
 	}
-	excluded := func(path, why string) { v.add(path, "cannot be combined with input.labels.ttl: %s", why) }
+	excluded := v.excludedBy("input.labels.ttl")
 	switch {
 	case v.Input.Order == "time":
 		excluded("input.order", "records with late labels are learned in the order of their times anyway")

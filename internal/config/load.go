@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -146,13 +147,13 @@ func unknownKey(section, key string) string {
 	if section == "" && strings.Contains(key, ".") {
 		return text + ": accrete lint --reference prints them all"
 	}
-	return text + ", which has " + strings.Join(append(known.sections[section], known.below[section]...), ", ")
+	return text + ", which has " + strings.Join(slices.Concat(known.sections[section], known.below[section]), ", ")
 }
 
 // meant finds the key most similar to an unknown one: in the same section, then
 // by prefix, then anywhere in the file.
 func meant(section, key string) string {
-	here := append(known.sections[section], known.below[section]...)
+	here := slices.Concat(known.sections[section], known.below[section])
 	if name := spell.Nearest(key, here); name != "" {
 		return name
 	}
@@ -202,26 +203,27 @@ func (c *Config) Values() []Value {
 			if list == nil {
 				v = list.String()
 			}
-		case Windows:
-			if list == nil {
-				v = []string{}
-			}
-		case Tables:
-			if list == nil {
-				v = []string{}
-			}
-		case Renames:
-			if list == nil {
-				v = []string{}
-			}
-		case []string:
-			if list == nil {
+		default:
+			if o.takesList(c) && o.field(c).IsNil() {
 				v = []string{}
 			}
 		}
 		values = append(values, Value{o.path, v, o.text(c), c.sources[o.path]})
 	}
 	return values
+}
+
+// noteSecrets notes the secrets that come from a file of the given kind of Source, if others may
+// read it.
+func (c *Config) noteSecrets(name, kind string, mode fs.FileMode) {
+	if !mode.IsRegular() || mode.Perm()&0o044 == 0 {
+		return
+	}
+	for _, o := range known.options {
+		if o.secret(c) && c.sources[o.path].Kind == kind {
+			c.loose = append(c.loose, Problem{name, fmt.Sprintf("contains %s and is readable by others: chmod 600, or use %[1]s_file", o.path)})
+		}
+	}
 }
 
 // Warnings returns settings that are valid but probably unintended.
@@ -238,9 +240,7 @@ func (c *Config) Warnings() []Problem {
 		}
 		warnings = append(warnings, Problem{name, text})
 	}
-	if c.loose != "" {
-		warnings = append(warnings, Problem{c.loose, "contains a password and is readable by others: chmod 600, or use sasl.password_file"})
-	}
+	warnings = append(warnings, c.loose...)
 	if c.unused != nil {
 		warnings = append(warnings, *c.unused)
 	}

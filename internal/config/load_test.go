@@ -418,6 +418,41 @@ func TestThePasswordFileIsRead(t *testing.T) {
 	}
 }
 
+func TestSecretsInReadableFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	registry := strings.Replace(least, "input:", "input:\n  format: avro\n  registry:\n    url: https://registry.example.com\n    username: me\n    password: x", 1)
+	warnings := func(config, properties string, of, ofProperties os.FileMode) (all []string) {
+		t.Helper()
+		for name, text := range map[string]string{"config.yaml": config, "client.properties": properties} {
+			os.WriteFile(name, []byte(text), 0o600)
+		}
+		os.Chmod("config.yaml", of)
+		os.Chmod("client.properties", ofProperties)
+		c, err := Load(Sources{File: "config.yaml", Properties: "client.properties"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range c.Warnings() {
+			all = append(all, w.Error())
+		}
+		return all
+	}
+	want := []string{"config.yaml: contains input.registry.password and is readable by others: chmod 600, or use input.registry.password_file"}
+	if got := warnings(registry, "client.id=a", 0o644, 0o644); !slices.Equal(got, want) {
+		t.Errorf("the password of a registry: %q", got)
+	}
+	if got := warnings(registry, "client.id=a", 0o600, 0o644); got != nil {
+		t.Errorf("properties without a password, beside a private file: %q", got)
+	}
+	login := "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.username=me\nsasl.password=x"
+	if got := warnings(least, login, 0o644, 0o600); got != nil {
+		t.Errorf("a private file of properties: %q", got)
+	}
+	if got := warnings(least, login, 0o644, 0o640); len(got) != 1 || !strings.HasPrefix(got[0], "client.properties: contains kafka.sasl.password and") {
+		t.Errorf("a file of properties that the group may read: %q", got)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	login := strings.Replace(least, "input:", "  security.protocol: SASL_PLAINTEXT\n  sasl.mechanism: PLAIN\n  sasl.username: me\n  sasl.password: x\ninput:", 1)
 	t.Chdir(t.TempDir())
@@ -430,7 +465,7 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		"ACCRETE_INPUT_TOPIC: unknown environment variable; did you mean ACCRETE_INPUT_TOPICS?",
 		"ACCRETE_XYZ: unknown environment variable",
-		"config.yaml: contains a password and is readable by others: chmod 600, or use sasl.password_file",
+		"config.yaml: contains kafka.sasl.password and is readable by others: chmod 600, or use kafka.sasl.password_file",
 		"config.yaml:4:22: kafka.security.protocol: the password is sent unencrypted",
 	}
 	var got []string

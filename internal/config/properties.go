@@ -29,9 +29,7 @@ func (c *Config) readProperties(name string) Problems {
 	for _, key := range keys {
 		f.property(key, strings.TrimSpace(f.values[key]))
 	}
-	if c.Kafka.Secret.Reveal()+c.Kafka.OAuthSecret.Reveal() != "" && mode.IsRegular() && mode.Perm()&0o044 != 0 {
-		c.loose = name
-	}
+	c.noteSecrets(name, "properties", mode)
 	if len(f.unused) > 0 {
 		c.unused = &Problem{name, "properties that are not used: " + strings.Join(f.unused, ", ")}
 	}
