@@ -74,6 +74,14 @@ func (l *Learner) setPrior() {
 // priors appends the intercepts at which each class has its share of the rows so far.
 func (l *Learner) priors(dst []float64) []float64 { return l.head.PriorScores(dst, l.weights, l.total) }
 
+// startIntercepts returns the intercepts that an engine starts with once there is a fit.
+func (l *Learner) startIntercepts() []float64 {
+	if l.head.Task == Classification {
+		return l.priors(nil)
+	}
+	return make([]float64, l.head.Scores())
+}
+
 // widen adds a class to the model.
 func (l *Learner) widen() {
 	l.head = l.head.WithNewClass()

@@ -18,10 +18,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 	f.Encoding.Settle(l.warmup.Columns)
 	l.fit = &f
 	l.head.Standardize(f.Scales)
-	prior := make([]float64, l.head.Scores())
-	if l.head.Task == Classification {
-		prior = l.priors(prior[:0])
-	}
+	prior := l.startIntercepts()
 	p := l.problem(prior)
 	p.Before = l.engine
 	l.engine = l.algorithm.New(p)
@@ -115,11 +112,7 @@ func (l *Learner) React() {
 	if e, ok := l.engine.(engine.Reactor); ok && l.reaction != engine.ReactReset {
 		e.React(l.reaction)
 	} else {
-		prior := make([]float64, l.head.Scores())
-		if l.head.Task == Classification {
-			prior = l.priors(prior[:0])
-		}
-		l.engine = l.algorithm.New(l.problem(prior))
+		l.engine = l.algorithm.New(l.problem(l.startIntercepts()))
 	}
 	if l.posterior != nil {
 		l.posterior.Forget(forgetPosterior)

@@ -27,11 +27,7 @@ func (l *Learner) machineProblem() engine.Problem {
 	if l.fit == nil {
 		return engine.Problem{}
 	}
-	prior := make([]float64, l.head.Scores())
-	if l.head.Task == Classification {
-		prior = l.priors(prior[:0])
-	}
-	return l.problem(prior)
+	return l.problem(l.startIntercepts())
 }
 
 // machineBank returns the random features of the machines in the mixture of a scorer, nil if
