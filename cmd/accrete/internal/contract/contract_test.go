@@ -258,6 +258,19 @@ func TestInputsAreAsTheSchemaSays(t *testing.T) {
 	}
 }
 
+func TestTheOrderOfFieldsIsFixed(t *testing.T) {
+	set := []string{"input.columns=amount:numeric,c.a:id,c.b:ignored,c.d:id,c.e:ignored,x.2:id,x.0:ignored,x.1:id"}
+	first := printed(t, Command{Input: true}, set)
+	for range 20 {
+		if again := printed(t, Command{Input: true}, set); !bytes.Equal(again, first) {
+			t.Fatalf("the same configuration has two contracts:\n%s\n%s", first, again)
+		}
+	}
+	if !bytes.Contains(first, []byte("prefixItems")) {
+		t.Errorf("the fields x.0, x.1 and x.2 are no list: %s", first)
+	}
+}
+
 // TestALabelHasEachFieldOnce: the key, the label and the time may be in one object.
 func TestALabelHasEachFieldOnce(t *testing.T) {
 	for _, set := range [][]string{

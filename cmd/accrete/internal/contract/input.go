@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,15 +38,7 @@ func (n *node) object(more bool) object {
 	if n.inner == nil {
 		return n.schema
 	}
-	numbered := true
-	for i, name := range n.names {
-		numbered = numbered && name == strconv.Itoa(i)
-	}
-	if numbered {
-		var items []object
-		for _, name := range n.names {
-			items = append(items, n.inner[name].object(more))
-		}
+	if items, ok := n.items(more); ok {
 		o := object{{"type", []string{"array", "null"}}, {"prefixItems", items}}
 		if !more {
 			o = o.with("maxItems", len(items))
@@ -61,6 +54,19 @@ func (n *node) object(more bool) object {
 		o = o.with("additionalProperties", false)
 	}
 	return o
+}
+
+// items returns the schemas of the items of a list. ok is false if n is an object: its names are not
+// the numbers from 0 on.
+func (n *node) items(more bool) (items []object, ok bool) {
+	for i := range n.names {
+		item := n.inner[strconv.Itoa(i)]
+		if item == nil {
+			return nil, false
+		}
+		items = append(items, item.object(more))
+	}
+	return items, true
 }
 
 // input returns the JSON Schema of input records of the model called name. columns are the known
@@ -100,8 +106,8 @@ func input(name string, c decode.Config, columns []schema.Field, renames []decod
 	if c.Key != "" {
 		root.at(c.Key).schema = described(typed("string", "number", "null"), "Key of the prediction.")
 	}
-	for field, t := range c.Types {
-		if !schema.IsColumn(t) && t != schema.Pair {
+	for _, field := range slices.Sorted(maps.Keys(c.Types)) {
+		if t := c.Types[field]; !schema.IsColumn(t) && t != schema.Pair {
 			for _, name := range calledToo(field, renames) {
 				root.at(name).schema = described(object{}, "No input.")
 			}
