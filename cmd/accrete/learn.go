@@ -231,10 +231,11 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	return &endpoint{s, predictions(c.Model, serve.Canary{}, s, passed, log, collectors), stop}, nil
 }
 
-// await switches to each new snapshot until ctx is done. While the model has no log yet, it waits.
-func (a *endpoint) await(ctx context.Context) error {
+// await has s switch to each new snapshot until ctx is done. It waits while the model log does not
+// exist: a new learner is about to create it, and a standby or a scorer may be started before it.
+func await(ctx context.Context, s *serve.Scorer) error {
 	for {
-		err := a.scorer.Follow(ctx)
+		err := s.Follow(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -245,21 +246,13 @@ func (a *endpoint) await(ctx context.Context) error {
 	}
 }
 
-// follow switches to each new snapshot in the background, until the returned function is called. It
-// waits while the model log does not exist: a new learner is about to create it, and a standby may
-// be started before it.
+// follow is await in the background, until the returned function is called.
 func (a *endpoint) follow(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for ctx.Err() == nil {
-			err := a.scorer.Follow(ctx)
-			if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
-				return // an error of the log, which ends the learner
-			}
-			sleep(ctx, time.Second)
-		}
+		await(ctx, a.scorer) // an error of the log ends the learner, which reads it as well
 	}()
 	return func() {
 		cancel()

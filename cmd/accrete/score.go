@@ -134,7 +134,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	})()
 	run := scorer.Run
 	if len(c.Score.Topics) == 0 { // only requests over HTTP
-		run = (&endpoint{scorer: scorer}).await
+		run = func(ctx context.Context) error { return await(ctx, scorer) }
 	}
 	if err := run(ctx); err != nil {
 		return err
