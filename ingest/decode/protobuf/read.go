@@ -178,18 +178,10 @@ func (p *Plan) entry(f *field, typ protowire.Type, b []byte) error {
 		p.names = append(append(p.names, f.name...), '.')
 	}
 	key := len(p.names)
-	for len(b) > 0 {
-		number, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return errEnd
-		}
-		b = b[n:]
-		if n = protowire.ConsumeFieldValue(number, typ, b); n < 0 {
-			return errEnd
-		}
+	err = eachField(b, func(number protowire.Number, typ protowire.Type, v []byte) (err error) {
 		switch number {
 		case 1:
-			k, err := p.scalar(&field{kind: f.key, name: f.name}, typ, b[:n])
+			k, err := p.scalar(&field{kind: f.key, name: f.name}, typ, v)
 			if err != nil {
 				return err
 			}
@@ -199,11 +191,14 @@ func (p *Plan) entry(f *field, typ protowire.Type, b []byte) error {
 		case 2:
 			if f.entry.whole {
 				value = leaf.Leaf{Kind: leaf.Object}
-			} else if value, err = p.scalar(f.entry, typ, b[:n]); err != nil {
+			} else if value, err = p.scalar(f.entry, typ, v); err != nil {
 				return err
 			}
 		}
-		b = b[n:]
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if len(p.out) > p.most || len(p.names) > 1<<20 {
 		return fmt.Errorf("more than %d values, or 1 MiB of names", p.most)
@@ -341,6 +336,7 @@ func (p *Plan) special(f *field, b []byte) (l leaf.Leaf, err error) {
 	return l, err
 }
 
+// eachField calls f with the fields of a message, in order.
 func eachField(b []byte, f func(number protowire.Number, typ protowire.Type, v []byte) error) error {
 	for len(b) > 0 {
 		number, typ, n := protowire.ConsumeTag(b)
