@@ -72,8 +72,8 @@ func (s Security) Check() error {
 	if protocol == "" {
 		protocol = "PLAINTEXT"
 	}
-	for option, file := range map[string]string{"ssl.ca.location": s.CAFile, "ssl.certificate.location": s.CertificateFile, "ssl.key.location": s.KeyFile} {
-		add(file != "" && !s.Encrypted(), option, "is set, but security.protocol is %s, which does not encrypt: want SSL or SASL_SSL", protocol)
+	for _, file := range [][2]string{{"ssl.ca.location", s.CAFile}, {"ssl.certificate.location", s.CertificateFile}, {"ssl.key.location", s.KeyFile}} {
+		add(file[1] != "" && !s.Encrypted(), file[0], "is set, but security.protocol is %s, which does not encrypt: want SSL or SASL_SSL", protocol)
 	}
 	add(s.KeyFile != "" && s.CertificateFile == "", "ssl.certificate.location", "is missing: ssl.key.location has the key of which certificate?")
 	password := s.Password != "" || s.PasswordFile != ""

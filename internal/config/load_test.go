@@ -418,6 +418,22 @@ func TestThePasswordFileIsRead(t *testing.T) {
 	}
 }
 
+func TestProblemsHaveAnOrder(t *testing.T) {
+	plain := strings.Replace(least, "input:", "  ssl.ca.location: /ca\n  ssl.certificate.location: /cert\n  ssl.key.location: /key\ninput:", 1)
+	for range 20 {
+		_, err := load(t, plain, nil, nil)
+		var all Problems
+		if !errors.As(err, &all) || len(all) != 3 {
+			t.Fatalf("%v: want three problems", err)
+		}
+		for i, option := range []string{"kafka.ssl.ca.location: ", "kafka.ssl.certificate.location: ", "kafka.ssl.key.location: "} {
+			if !strings.HasPrefix(all[i].Text, option) {
+				t.Fatalf("problem %d is %q: want that of %s", i, all[i].Text, option)
+			}
+		}
+	}
+}
+
 func TestSecretsInReadableFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	registry := strings.Replace(least, "input:", "input:\n  format: avro\n  registry:\n    url: https://registry.example.com\n    username: me\n    password: x", 1)
