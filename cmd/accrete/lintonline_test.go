@@ -57,6 +57,11 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
+	kept := kafkatest.Name("m")
+	if err := client.Create(t.Context(), kept+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "1000000"}); err != nil {
+		t.Fatal(err)
+	}
+	lint(exit.Refused, []string{"problem  the model log is broken: \"" + kept + ".log\" does not retain its records: retention.bytes is 1000000; set it to -1: kafka-configs --alter"}, "--set", "model="+kept)
 	small := map[string]string{"retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "100000"}
 	if err := client.Create(t.Context(), model+"2.log", 1, small); err != nil {
 		t.Fatal(err)

@@ -76,16 +76,21 @@ func (l *Log) present(ctx context.Context) error {
 	}
 }
 
-// keeps verifies that the topic's configuration retains records indefinitely.
+// keeps is Retains for the topic of l.
 func (l *Log) keeps(ctx context.Context) error {
+	err := l.retry(ctx, func() error { return Retains(ctx, l.config.Client, l.config.Topic) })
+	if err == nil {
+		l.keepsAt = time.Now()
+	}
+	return err
+}
+
+// Retains returns an ErrLog unless the configuration of a topic retains its records indefinitely.
+func Retains(ctx context.Context, client *ingest.Client, topic string) error {
 	want := []struct{ name, value string }{{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}}
-	var have map[string]string
-	err := l.retry(ctx, func() (err error) {
-		have, err = l.config.Client.TopicConfig(ctx, l.config.Topic, want[0].name, want[1].name, want[2].name)
-		return err
-	})
+	have, err := client.TopicConfig(ctx, topic, want[0].name, want[1].name, want[2].name)
 	if errors.Is(err, ingest.ErrDenied) {
-		return fmt.Errorf("%w: cannot read the retention of %q: %w; grant the operation DescribeConfigs on the topic", ErrLog, l.config.Topic, err)
+		return fmt.Errorf("%w: cannot read the retention of %q: %w; grant the operation DescribeConfigs on the topic", ErrLog, topic, err)
 	}
 	if err != nil {
 		return err
@@ -95,10 +100,9 @@ func (l *Log) keeps(ctx context.Context) error {
 			if !ok {
 				got = "unknown"
 			}
-			return fmt.Errorf("%w: %q does not retain its records: %s is %s; set it to %s: kafka-configs --alter --topic %s --add-config %s=%s", ErrLog, l.config.Topic, w.name, got, w.value, l.config.Topic, w.name, w.value)
+			return fmt.Errorf("%w: %q does not retain its records: %s is %s; set it to %s: kafka-configs --alter --topic %s --add-config %s=%s", ErrLog, topic, w.name, got, w.value, topic, w.name, w.value)
 		}
 	}
-	l.keepsAt = time.Now()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Finding is the result of one check of lint --online.
@@ -199,14 +200,8 @@ func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
 	if t.Hidden != nil {
 		return o.problem(ctx, t.Hidden)
 	}
-	config, err := o.client.TopicConfig(ctx, t.Name, "cleanup.policy", "retention.ms", "retention.bytes")
-	if err != nil {
+	if err := kafkalog.Retains(ctx, o.client, t.Name); err != nil {
 		return o.problem(ctx, err)
-	}
-	for _, want := range [][2]string{{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}} {
-		if got, ok := config[want[0]]; ok && got != want[1] {
-			return o.say("problem", "model log %s would delete its records: set %s=%s (it is %s)", t.Name, want[0], want[1], got)
-		}
 	}
 	if least := int(o.c.Snapshot.Chunk) + chunkOverhead; t.MaxMessageBytes < least {
 		return o.say("problem", "model log %s may not accept snapshots: set max.message.bytes to at least %d (it is %d), or reduce snapshot.chunk (%v)", t.Name, least, t.MaxMessageBytes, o.c.Snapshot.Chunk)
