@@ -21,64 +21,23 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	head, _ := l.From.Peek(source.HeadBytes)
 	comma := csvline.Separator(head)
 	c := &csvRows{in: csvline.NewReader(l, comma), limited: l, d: d, at: map[string]int{}, numbers: csvline.Numbers{Comma: byte(comma), Most: d.config.MaxAbs}}
-	header, _, err := c.in.Read()
+	err := c.readHeader()
 	if err != nil {
-		return nil, fmt.Errorf("header: %w", err)
-	}
-	c.header = make([]string, len(header))
-	c.names = make([][]byte, len(header))
-	for i, name := range header {
-		name = strings.TrimSpace(name)
-		switch _, twice := c.at[name]; {
-		case name == "" && i == 0 && len(header) > 1:
-			c.unnamed = true
-		case name == "":
-			return nil, fmt.Errorf("column %d has no name in the header", i+1)
-		case !utf8.ValidString(name):
-			return nil, fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, excerpt.Quote(name))
-		case twice:
-			return nil, fmt.Errorf("two columns are named %s", excerpt.Quote(name))
-		}
-		c.header[i], c.names[i], c.at[name] = name, []byte(name), i
-	}
-	cfg := d.config
-	labels := cfg.Labels
-	if cfg.Label != "" {
-		labels = []string{cfg.Label}
-	}
-	for _, name := range labels {
-		y, err := c.find(name, "label")
-		if err != nil && !cfg.NoLabel {
-			return nil, err
-		}
-		c.ys = append(c.ys, y)
-	}
-	if labels == nil {
-		y := slices.Index(c.header, "y")
-		switch label := slices.Index(c.header, "label"); {
-		case y < 0:
-			y = label
-		case label >= 0:
-			return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
-		}
-		c.ys = []int{y}
-		if y < 0 && !cfg.NoLabel && cfg.Task != learner.Novelty {
-			if len(header) == 1 {
-				return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", excerpt.Quote(header[0]))
-			}
-			return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", excerpt.List(c.header))
-		}
-	}
-	if c.key, err = c.find(cfg.Key, "key"); err != nil {
 		return nil, err
 	}
-	if c.w, err = c.find(cfg.Weight, "weight"); err != nil {
+	if c.ys, err = c.labels(); err != nil {
+		return nil, err
+	}
+	if c.key, err = c.find(d.config.Key, "key"); err != nil {
+		return nil, err
+	}
+	if c.w, err = c.find(d.config.Weight, "weight"); err != nil {
 		return nil, err
 	}
 	if err := c.checkDeclared(); err != nil {
 		return nil, err
 	}
-	inputs := len(header)
+	inputs := len(c.header)
 	none := -1
 	if c.unnamed {
 		none = 0
@@ -92,10 +51,66 @@ func newCSV(l *source.Limited, d *Decoder) (*csvRows, error) {
 	if inputs == 0 {
 		return nil, errors.New("no input columns")
 	}
-	if inputs > cfg.MaxColumns {
-		return nil, fmt.Errorf("%d inputs, the limit is %d", inputs, cfg.MaxColumns)
+	if inputs > d.config.MaxColumns {
+		return nil, fmt.Errorf("%d inputs, the limit is %d", inputs, d.config.MaxColumns)
 	}
 	return c, nil
+}
+
+// readHeader reads the names of the columns. Only the first may have none.
+func (c *csvRows) readHeader() error {
+	header, _, err := c.in.Read()
+	if err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	c.header, c.names = make([]string, len(header)), make([][]byte, len(header))
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		switch _, twice := c.at[name]; {
+		case name == "" && i == 0 && len(header) > 1:
+			c.unnamed = true
+		case name == "":
+			return fmt.Errorf("column %d has no name in the header", i+1)
+		case !utf8.ValidString(name):
+			return fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, excerpt.Quote(name))
+		case twice:
+			return fmt.Errorf("two columns are named %s", excerpt.Quote(name))
+		}
+		c.header[i], c.names[i], c.at[name] = name, []byte(name), i
+	}
+	return nil
+}
+
+// labels returns the indices of the labels: of the columns that are configured or, if none is, of y
+// or label. An index is -1 if there is no such column.
+func (c *csvRows) labels() (ys []int, err error) {
+	cfg := c.d.config
+	names := cfg.Labels
+	if cfg.Label != "" {
+		names = []string{cfg.Label}
+	}
+	for _, name := range names {
+		y, err := c.find(name, "label")
+		if err != nil && !cfg.NoLabel {
+			return nil, err
+		}
+		ys = append(ys, y)
+	}
+	if names != nil {
+		return ys, nil
+	}
+	y, label := slices.Index(c.header, "y"), slices.Index(c.header, "label")
+	switch {
+	case y >= 0 && label >= 0:
+		return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
+	case y >= 0 || label >= 0:
+		return []int{max(y, label)}, nil
+	case cfg.NoLabel || cfg.Task == learner.Novelty:
+		return []int{-1}, nil
+	case len(c.header) == 1:
+		return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", excerpt.Quote(c.header[0]))
+	}
+	return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", excerpt.List(c.header))
 }
 
 // find returns the index of the column with a configured name, or -1 if no name is configured.
