@@ -26,15 +26,6 @@ func ErrorName(t learner.Task) string {
 // features. Below them are the weights of the first curve that belongs to a mixture. what is the
 // name of the error.
 func Draw(path, title, what string, curves []Curve) error {
-	axes := []struct {
-		name string
-		of   func(point) float64
-		log  bool
-	}{
-		{"examples", func(p point) float64 { return p.examples }, false},
-		{"seconds", func(p point) float64 { return p.seconds }, false},
-		{"features", func(p point) float64 { return p.features }, true},
-	}
 	const least = 1e-4 // a logarithmic axis cannot show 0
 	low, high := 1.2, least
 	for _, c := range curves {
@@ -54,20 +45,12 @@ func Draw(path, title, what string, curves []Curve) error {
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
 		p.X.Tick.Marker = plot.TickerFunc(chart.RoundNumbers)
-		if axis.log {
+		if axis.features {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
 		}
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
 		for k, c := range curves {
-			var line plotter.XYs
-			for _, q := range c.points {
-				if x := axis.of(q); x > 0 && (axis.name != "features" || x != last(line)) {
-					line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
-				}
-			}
-			if len(line) < 2 && axis.name == "features" && len(line) == 1 {
-				line = append(line, line[0])
-			}
+			line := axis.line(c, low, high)
 			if len(line) < 2 {
 				continue
 			}
@@ -97,10 +80,29 @@ func Draw(path, title, what string, curves []Curve) error {
 	return chart.Save(path, rows)
 }
 
-// last returns the x coordinate of a line's last point.
-func last(line plotter.XYs) float64 {
-	if len(line) == 0 {
-		return math.NaN()
+// axis is what a curve is drawn over.
+type axis struct {
+	name     string
+	of       func(point) float64
+	features bool // on a logarithmic scale
+}
+
+var axes = []axis{
+	{"examples", func(p point) float64 { return p.examples }, false},
+	{"seconds", func(p point) float64 { return p.seconds }, false},
+	{"features", func(p point) float64 { return p.features }, true},
+}
+
+// line returns the errors of a curve, kept from low to high. Of points with the same number of
+// features it has the first, and twice if there is no other.
+func (a axis) line(c Curve, low, high float64) (line plotter.XYs) {
+	for _, q := range c.points {
+		if x := a.of(q); x > 0 && (!a.features || len(line) == 0 || x != line[len(line)-1].X) {
+			line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
+		}
 	}
-	return line[len(line)-1].X
+	if a.features && len(line) == 1 {
+		line = append(line, line[0])
+	}
+	return line
 }
