@@ -116,8 +116,8 @@ func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see Se
 		l.Fold.Retain(remember)
 		return l.Fold, l.ReadOn(ctx, see)
 	}, enough)
-	if err == nil && from > first && l.next > from { // assume that the earlier part has the same record sizes
-		l.Size.begin(l.Size.Total * (from - first) / (l.next - from))
+	if err == nil && from > first && l.next > from {
+		l.Size.begin(from-first, l.next-from)
 	}
 	return err
 }

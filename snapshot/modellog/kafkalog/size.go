@@ -12,8 +12,10 @@ type Size struct {
 
 type cut struct{ offset, before int64 }
 
-// begin adds n bytes that lie before the part of the log that was read.
-func (s *Size) begin(n int64) {
+// begin adds the bytes of skipped offsets that lie before the part of the log that was read: as many
+// for each as of the read ones.
+func (s *Size) begin(skipped, read int64) {
+	n := int64(float64(s.Total) * float64(skipped) / float64(read)) // the product may not fit into an int64
 	s.Total += n
 	s.manifest += n
 	for i := range s.cuts {
