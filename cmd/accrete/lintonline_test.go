@@ -57,6 +57,11 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
+	long := kafkatest.Name("in") // a common way to say that records are kept for ever
+	if err := client.Create(t.Context(), long, 1, map[string]string{"retention.ms": "9223372036854775807"}); err != nil {
+		t.Fatal(err)
+	}
+	lint(exit.Done, []string{"ok       input topic " + long + ": 1 partition, 0 offsets, retention 106751991167 d"}, "--set", "input.topics="+long)
 	kept := kafkatest.Name("m")
 	if err := client.Create(t.Context(), kept+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "1000000"}); err != nil {
 		t.Fatal(err)

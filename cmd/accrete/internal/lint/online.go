@@ -160,7 +160,7 @@ func (o *cluster) input(ctx context.Context, name string) error {
 		records += end[p] - first[p]
 	}
 	status, note := "ok", ""
-	if kept := time.Duration(t.RetentionMs) * time.Millisecond; t.RetentionMs > 0 && kept < 24*time.Hour {
+	if t.RetentionMs > 0 && t.RetentionMs < dayMs {
 		status, note = "warning", ": a learner that stops for longer loses input"
 	}
 	return o.say(status, "input topic %s: %s, %s offsets, retention %s%s", name, display.Count(int64(t.Partitions), "partition"), display.Thousands(records), retention(t.RetentionMs), note)
@@ -209,14 +209,18 @@ func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
 	return o.say("ok", "model log %s: retention unlimited", t.Name)
 }
 
+// dayMs is a day in milliseconds.
+const dayMs = 24 * 60 * 60 * 1000
+
+// retention formats retention.ms, which may be too long for a time.Duration.
 func retention(ms int64) string {
 	switch {
 	case ms < 0:
 		return "unlimited"
 	case ms == 0:
 		return "unknown"
-	case ms%(24*60*60*1000) == 0:
-		return strconv.FormatInt(ms/(24*60*60*1000), 10) + " d"
+	case ms%dayMs == 0 || ms > 1000*dayMs:
+		return strconv.FormatInt(ms/dayMs, 10) + " d"
 	}
 	return (time.Duration(ms) * time.Millisecond).String()
 }
