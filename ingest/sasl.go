@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"time"
 
@@ -75,10 +76,15 @@ func authenticate(ctx context.Context, conn net.Conn, m sasl.Mechanism, clientID
 			return 0, rejection{kafka.SASLAuthenticationFailed, err.Error()}
 		}
 		if done {
-			return time.Duration(r.SessionLifetimeMillis) * time.Millisecond, nil
+			return sessionLifetime(r.SessionLifetimeMillis), nil
 		}
 		message = next
 	}
+}
+
+// sessionLifetime returns the time for which a broker accepts requests on a connection; 0 for no limit.
+func sessionLifetime(ms int64) time.Duration {
+	return time.Duration(max(0, min(ms, math.MaxInt64/int64(time.Millisecond)))) * time.Millisecond
 }
 
 // errExpired reports that the broker is about to stop accepting requests on the
@@ -90,7 +96,7 @@ var errExpired = errors.New("the session of the connection expires")
 // arrives within the rest.
 func (t *trackedConn) expire(lifetime time.Duration) {
 	if lifetime > 0 {
-		t.expires = time.Now().Add(lifetime * 4 / 5)
+		t.expires = time.Now().Add(lifetime / 5 * 4)
 	}
 }
 

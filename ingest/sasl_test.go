@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -214,5 +215,15 @@ func TestIAM(t *testing.T) {
 	if !strings.HasPrefix(signed["x-amz-credential"], "AKID/") || !strings.Contains(signed["x-amz-credential"], "/eu-central-1/kafka-cluster/") ||
 		signed["x-amz-security-token"] != "session" || len(signed["x-amz-signature"]) != 64 || strings.Contains(*got.Load(), "hunter2") {
 		t.Errorf("%v", signed)
+	}
+}
+
+func TestALongSessionDoesNotExpireAtOnce(t *testing.T) {
+	for _, ms := range []int64{0, 60_000, 100 * 365 * 24 * 3600 * 1000, math.MaxInt64} {
+		var c trackedConn
+		c.expire(sessionLifetime(ms))
+		if c.expired() || c.expires.IsZero() != (ms == 0) {
+			t.Errorf("%d ms: it expires at %v", ms, c.expires)
+		}
 	}
 }
