@@ -123,9 +123,9 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 }
 
 // meterNovelty adds a prediction to m if it is known whether the row is normal or novel. These
-// count as two classes.
+// count as two classes. Before the first fit there is no prediction.
 func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
-	if y.Class == learner.Unlabelled {
+	if y.Class == learner.Unlabelled || len(p) == 0 {
 		return
 	}
 	predicted := 0

@@ -42,3 +42,27 @@ func TestErrorOfEqualLabelsIsFinite(t *testing.T) {
 		}
 	}
 }
+
+// A model for novelty predicts nothing before its first fit.
+func TestAModelWithoutAFitIsGraded(t *testing.T) {
+	fit, err := NewFit(learner.Config{Task: learner.Novelty}, decode.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := decode.Row{X: []float64{1}, Label: learner.Label{Task: learner.Novelty, Class: learner.KnownNormal}, Weight: 1}
+	fit.Add(row)
+	fit.Finish()
+	s, err := fit.Snapshot(&decode.Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NewGrade(model, 1)
+	g.Add(row)
+	if n, f := g.Rows(), g.Figures(0.9); n != 1 || f != nil {
+		t.Errorf("%d rows, %+v", n, f)
+	}
+}
