@@ -156,7 +156,8 @@ func (m *Meter) Figures() *Figures {
 		}
 	}
 	if each > 1 {
-		f.Crossed = &m.crossed
+		crossed := m.crossed
+		f.Crossed = &crossed
 	}
 	return &f
 }

@@ -54,6 +54,12 @@ func TestFiguresOfSeveralQuantiles(t *testing.T) {
 			t.Errorf("quantile %v: %+v, want %+v", *want.Tau, got, want)
 		}
 	}
+	before, row := *f.Crossed, one(0, 0, 0, 0)
+	row.Crossed = []bool{true}
+	all.AddRow(row, 0, number(0, 0), 1000)
+	if *f.Crossed != before {
+		t.Errorf("figures change with further rows: %v crossed, %v before", *f.Crossed, before)
+	}
 	if want := (*f.Quantiles[0].Pinball + *f.Quantiles[1].Pinball) / 2; math.Abs(f.Value()-want) > 1e-12 || f.Name() != "pinball" {
 		t.Errorf("%s %v, want %v", f.Name(), f.Value(), want)
 	}
