@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoFeatures is the error of a model without features, or with a single class.
-var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 labelled rows, and a second class for classification")
+var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 labelled rows, and labels that are not all equal")
 
 // ErrNovelty is the error of a model that detects novelty.
 var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit its coefficients to again")
