@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -119,4 +122,71 @@ func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 	learntest.Wants(t, err, model.ErrStart, "cannot replace itself")
 	_, err = audit.Rebuild(t.Context(), cfg, nil, "")
 	learntest.Wants(t, err, model.ErrStart, "no records")
+}
+
+// Rows that wait for a label when a history is rebuilt, and the rows of its tables, are those of the
+// new model as well: labels that come later are learned with them.
+func TestARebuiltModelContinuesWithWhatWaits(t *testing.T) {
+	const n, stop = 400, 200
+	c := kafkatest.Client(t)
+	cs := newCustomers(t, c)
+	rows, labels := withLateLabels(n)
+	cs.set(0, 0, 25)
+	publish := func(topic string, from, to int, values []string, keep func(i int) bool) {
+		t.Helper()
+		var rs []ingest.Record
+		for i := from; i < to; i++ {
+			if keep(i) {
+				rs = append(rs, ingest.Record{Time: 1_700_000_000_000, Key: fmt.Append(nil, i%7), Value: []byte(values[i])})
+			}
+		}
+		if err := c.Create(t.Context(), topic, 1, map[string]string{"retention.ms": "-1"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Producer().Publish(t.Context(), topic, 0, rs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(i int) bool { return i >= stop || i%7 != 3 }
+	begun := func(keep func(i int) bool) (model.Config, *learntest.Events, func()) {
+		in := kafkatest.Name("rows")
+		cfg, ev := learntest.Config(c, "m", in)
+		cfg.Topics = []string{in, in + "-outcomes"}
+		cfg.Learner.Algorithm = "ridge"
+		cfg.Decode = decode.Config{
+			Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"card": "id", "at": "ignored"},
+			Late:   &join.Config{Topic: in + "-outcomes", Key: "id", Time: "at", TTL: 3_600_000, Pending: 1000},
+			Tables: []table.Config{{Topic: cs.topic, As: "customers", Key: "card", Fields: []string{"tier", "account.score"}}},
+		}
+		part := func(from, to int, keep func(i int) bool) {
+			publish(in, from, to, rows, keep)
+			publish(in+"-outcomes", max(0, from-labelDelay), to-labelDelay, labels, keep)
+		}
+		part(0, stop, keep)
+		learnAll(t, cfg)
+		return cfg, ev, func() { part(stop, n, left) }
+	}
+	cfg, _, rest := begun(func(int) bool { return true })
+	clean, ev, restOfClean := begun(left)
+	want := learntest.FinalHash(t, ev)
+	r, err := audit.Rebuild(t.Context(), cfg, []string{"key=3"}, cfg.Model+"2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.StateHash != want || r.Removed == 0 {
+		t.Errorf("%+v, want state %v", r, want)
+	}
+	rest()
+	restOfClean()
+	next, ofNext := cfg, new(learntest.Events)
+	next.Model, next.Report = r.As, ofNext.Add
+	learnAll(t, next)
+	learnAll(t, clean)
+	if got, want := learntest.FinalHash(t, ofNext), learntest.FinalHash(t, ev); got != want {
+		t.Errorf("it continues with state %v, want %v", got, want)
+	}
+	v, err := audit.Verify(t.Context(), next)
+	if err != nil || v.Divergent > 0 || !v.Start.Verified {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
 }

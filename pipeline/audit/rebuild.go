@@ -72,7 +72,9 @@ func Rebuild(ctx context.Context, c model.Config, without []string, as string) (
 		return r, err
 	}
 	r.Records, r.Removed, r.Difference, r.Seq = l.records, l.removed, l.difference.mean(), l.with.Seq
-	how, err := journal.Describe(modellog.Start{Kind: modellog.StartRebuild, Name: c.Model, Seq: l.with.Seq, Chain: l.with.Chain, Without: without, Positions: l.without.Reached}, l.without)
+	// The positions are those with all records: the new model reads on where the topics have these, and
+	// the record before a position may be one that was left out.
+	how, err := journal.Describe(modellog.Start{Kind: modellog.StartRebuild, Name: c.Model, Seq: l.with.Seq, Chain: l.with.Chain, Without: without, Positions: l.with.Reached}, l.without)
 	if err != nil {
 		return r, err
 	}

@@ -32,14 +32,13 @@ func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
 func (h *History) Step() int64 { return h.step }
 
 // Begin makes the current state of h the state before the first decision of another model, which
-// reads its inputs from the given positions on. The new lineage depends on the lineage so far and
-// on chain.
+// reads its inputs from the given positions on. Rows that wait for a label and tables stay: a history
+// that was rebuilt continues with them. The new lineage depends on the lineage so far and on chain.
 func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.Hash, at []snapshot.Position) {
 	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
 	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)
 	h.rows = sha256.Sum256(b)
 	h.Lineage, h.encoder = h.rows, nil
-	h.Clear(options)
 	h.Reached, h.learnedTo = slices.Clone(at), nil
 	for _, p := range at {
 		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
@@ -47,5 +46,5 @@ func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.H
 }
 
 // Clear drops what a snapshot has of the inputs of its model: rows that wait for a label, and tables.
-// What another model with these options begins with is empty.
+// What another model that begins with the snapshot file has of them is empty.
 func (h *History) Clear(options []byte) { h.join, h.tables = newJoin(options), newTables(options) }
