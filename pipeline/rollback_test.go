@@ -79,7 +79,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 	})
 }
 
-func TestRollbackToAStepAndToATime(t *testing.T) {
+func TestRollbackToAStepASeqAndATime(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := learntest.Rings(3000)
 	cfg, ev := learntest.Config(c, "m", in)
@@ -107,8 +107,13 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 	step := at[1].Step + 1
 	back(admin.RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
 	back(admin.RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // abandons the previous rollback, too
+	seq := at[0].Seq - 1
+	back(admin.RollbackTo{Seq: &seq}, event.Saved{Seq: seq}, 1)
+	abandoned := seq + 1
+	_, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Seq: &abandoned})
+	learntest.Wants(t, err, admin.ErrNowhere, "abandoned")
 	none := int64(-1)
-	_, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &none})
+	_, err = admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &none})
 	learntest.Wants(t, err, admin.ErrNowhere, "step -1")
 }
 

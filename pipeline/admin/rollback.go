@@ -20,6 +20,7 @@ import (
 // still holds.
 type RollbackTo struct {
 	Step   *int64    // the newest snapshot of this or an earlier step; nil: not by step
+	Seq    *int64    // the decision with this sequence number; nil: not by seq
 	Before time.Time // the last decision before this time; zero: not by time
 	Reason string    // for the log
 }
@@ -173,6 +174,20 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 			}
 		}
 		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
+	case to.Seq != nil:
+		from, ok := f.Oldest()
+		if !ok {
+			return 0, "", fmt.Errorf("%w: there is no snapshot", ErrNowhere)
+		}
+		found := from.Seq == *to.Seq
+		for _, e := range from.Entries {
+			s, _, ok := modellog.Decided(e.Record)
+			found = found || ok && s == *to.Seq
+		}
+		if !found {
+			return 0, "", fmt.Errorf("%w: seq %d was abandoned by a rollback, is older than the oldest snapshot, or was never decided", ErrNowhere, *to.Seq)
+		}
+		return *to.Seq, cmp.Or(reason, fmt.Sprintf("to seq %d", *to.Seq)), nil
 	case !to.Before.IsZero():
 		from, ok := f.Oldest()
 		if !ok {

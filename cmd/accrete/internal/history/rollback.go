@@ -17,18 +17,20 @@ type Rollback struct {
 	env.ConfigFlags
 	env.JSONFlag
 	To     *int64 `placeholder:"STEP" xor:"to" help:"Roll back to the newest snapshot at or before this step."`
+	ToSeq  *int64 `placeholder:"SEQ" xor:"to" help:"Roll back to the decision with this sequence number (ce_sequence of its predictions)."`
 	Before string `placeholder:"TIME" xor:"to" help:"Roll back to the last decision before this time, for example 2026-01-02T15:04:05Z."`
 	Reason string `placeholder:"TEXT" help:"Reason, recorded in the model log."`
 }
 
 func (Rollback) Help() string {
-	return `Rolls a model back to an earlier point of its history: with --to or --before to a snapshot or a time, otherwise to the end of the records that remain in the model log, if the log has lost its tail, lacks records or does not match what was published. The command ends a running learner (exit code 76) and appends one record to the model log, with the range of sequence numbers that are abandoned; predictions with these numbers (ce_sequence) no longer belong to the history of the model. Then start the learner: it learns the records after that point again, under new sequence numbers.`
+	return `Rolls a model back to an earlier point of its history: with --to, --to-seq or --before to a snapshot, a decision or a time, otherwise to the end of the records that remain in the model log, if the log has lost its tail, lacks records or does not match what was published. The command ends a running learner (exit code 76) and appends one record to the model log, with the range of sequence numbers that are abandoned; predictions with these numbers (ce_sequence) no longer belong to the history of the model. Then start the learner: it learns the records after that point again, under new sequence numbers.`
 }
 
 func (Rollback) Examples() string {
 	return `
 accrete rollback -c accrete.yaml
 accrete rollback -c accrete.yaml --to 120000 --reason mislabeled
+accrete rollback -c accrete.yaml --to-seq 26
 accrete rollback -c accrete.yaml --before 2026-05-01T00:00:00Z`
 }
 
@@ -42,7 +44,7 @@ type RollbackReport struct {
 }
 
 func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
-	to := admin.RollbackTo{Step: r.To, Reason: r.Reason}
+	to := admin.RollbackTo{Step: r.To, Seq: r.ToSeq, Reason: r.Reason}
 	if r.Before != "" {
 		var err error
 		if to.Before, err = time.Parse(time.RFC3339, r.Before); err != nil {
