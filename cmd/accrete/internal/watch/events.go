@@ -100,7 +100,7 @@ func (w *Watch) newClasses(ev event.NewClasses) {
 	if ev.Names != nil {
 		line = line.Strs("names", ev.Names[:min(len(ev.Names), mostNames)])
 	}
-	line.Msg("labels have new classes, which are classes of the model for good: if they are errors, roll back and set input.max_classes")
+	line.Msg("labels have new classes, which are classes of the model for good: if they are errors, correct the producer, and begin a new model: without these records (accrete rebuild), or with input.max_classes")
 }
 
 // columns logs changes of the columns, and new fields that are not columns.
