@@ -48,6 +48,9 @@ func (w *Watch) restored(ev event.Event) {
 		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
 	case event.Void:
 		w.metrics.Void(ev.Offset, ev.Type)
+	case event.RolledBack:
+		r := ev.Record
+		w.log.Error().Int64("to_seq", r.ToSeq).Int64("abandoned_from", r.ToSeq+1).Int64("abandoned_to", r.Seq-1).Str("reason", r.Reason).Msg("rolled back: predictions with the abandoned sequence numbers (ce_sequence) no longer belong to the model, and what is left of their records is learned again")
 	case event.Replayed:
 		w.replayed(ev)
 	}

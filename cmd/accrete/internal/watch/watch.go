@@ -110,7 +110,7 @@ func (w *Watch) Event(ev event.Event) {
 		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
 	case event.StandingBy, event.FencingLoop, event.StandbyFailed, event.TakingOver, event.Claimed:
 		w.owned(ev)
-	case event.Preparing, event.Began, event.Restored, event.Damaged, event.Unreadable, event.Void, event.Replayed:
+	case event.Preparing, event.Began, event.Restored, event.Damaged, event.Unreadable, event.Void, event.RolledBack, event.Replayed:
 		w.restored(ev)
 	case event.Quarantining:
 		w.quarantining(ev)
