@@ -134,6 +134,13 @@ func (w *Watch) replayed(ev event.Replayed) {
 	if x := ev.Progress.Mixture; x != nil {
 		w.outliers = x.Outliers
 	}
+	if n := len(ev.Snapshots); n > 0 {
+		newest := ev.Snapshots[n-1]
+		w.metrics.SnapshotBytes.Set(float64(newest.Size))
+		if at := newest.Written(); !at.IsZero() {
+			w.metrics.SnapshotTime.Set(float64(at.UnixMilli()) / 1000)
+		}
+	}
 	w.metrics.Weighing.Start(&ev.Progress)
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts

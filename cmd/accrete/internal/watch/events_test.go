@@ -25,3 +25,27 @@ func TestARollbackOfTheLearnerIsLogged(t *testing.T) {
 		}
 	}
 }
+
+// The age of the newest snapshot is known before this process has written one: a learner that was
+// restarted and cannot write any would otherwise never be noticed.
+func TestTheAgeOfTheNewestSnapshotSurvivesARestart(t *testing.T) {
+	r := prometheus.NewRegistry()
+	w := New("m", zerolog.Nop(), r, metrics.NewHealth(time.Now))
+	w.Event(event.Replayed{Snapshots: []*modellog.Manifest{{Size: 5, Time: 1_700_000_000_000}, {Size: 7, Time: 1_700_000_060_500}}})
+	want := map[string]float64{"accrete_snapshot_timestamp_seconds": 1_700_000_060.5, "accrete_snapshot_bytes": 7}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if v, ok := want[f.GetName()]; ok {
+			if got := f.GetMetric()[0].GetGauge().GetValue(); got != v {
+				t.Errorf("%s is %v, want %v", f.GetName(), got, v)
+			}
+			delete(want, f.GetName())
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no %v", want)
+	}
+}
