@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/admin"
@@ -150,5 +151,54 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	cfg.SignKey = nil
 	if _, err := Open(t.Context(), cfg); !errors.Is(err, modellog.ErrSignature) {
 		t.Errorf("without the key: %v", err)
+	}
+}
+
+// A process without the private key does not write to a log whose owner signs: it would be void for
+// the owner and for scorers, which would then find predictions of what nobody has signed.
+func TestOnlyWhoSignsWritesToASignedLog(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1500))
+	poisoned := make([]string, 1000)
+	for i := range poisoned {
+		poisoned[i] = "no record"
+	}
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg.SignKey = ed25519.NewKeyFromSeed(slices.Repeat([]byte{1}, ed25519.SeedSize))
+	cfg.VerifyKey = cfg.SignKey.Public().(ed25519.PublicKey)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, poisoned)
+	if l, err := Open(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	} else if err := l.Run(t.Context()); !errors.Is(err, ErrPoisoned) {
+		t.Fatalf("it has not paused: %v", err)
+	}
+	records := len(kafkatest.Read(t, c, model.LogTopic(cfg.Model)))
+	reader, bare := cfg, cfg
+	reader.SignKey, bare.SignKey, bare.VerifyKey = nil, nil, nil
+	for name, without := range map[string]model.Config{"only the public key": reader, "no key": bare} {
+		standby := without
+		standby.Standby, standby.Heartbeat = true, time.Second
+		for command, run := range map[string]func() error{
+			"learn":           func() error { _, err := Open(t.Context(), without); return err },
+			"learn --standby": func() error { _, err := Open(t.Context(), standby); return err },
+			"resume":          func() error { _, err := admin.Resume(t.Context(), without); return err },
+			"rollback":        func() error { _, err := admin.Rollback(t.Context(), without, admin.RollbackTo{}); return err },
+			"adopt":           func() error { _, err := admin.Adopt(t.Context(), without, admin.Adoption{}); return err },
+			"pin": func() error {
+				_, _, err := admin.Serve(t.Context(), without, func(now modellog.Choice, _ modellog.Ref, _ bool) (modellog.Choice, error) { return now, nil })
+				return err
+			},
+		} {
+			if err := run(); !errors.Is(err, modellog.ErrSignature) {
+				t.Errorf("%s with %s: %v", command, name, err)
+			}
+		}
+	}
+	if now := len(kafkatest.Read(t, c, model.LogTopic(cfg.Model))); now != records {
+		t.Errorf("the log has %d records, before %d", now, records)
+	}
+	if was, err := admin.Resume(t.Context(), cfg); err != nil || was == nil {
+		t.Errorf("resume with the keys: %v, %v", was, err)
 	}
 }

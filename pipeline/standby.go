@@ -94,6 +94,9 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 
 // check returns an error if the options of the model differ from those configured.
 func (s *standby) check() error {
+	if err := s.journal.Trusted(s.config); err != nil {
+		return err
+	}
 	have := s.journal.Log.Fold.Config().Config
 	if len(have) == 0 {
 		return nil

@@ -22,7 +22,7 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 	key := func(seed byte) ed25519.PrivateKey {
 		return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
 	}
-	for i, k := range []ed25519.PrivateKey{key(1), key(2), nil} {
+	for i, k := range []ed25519.PrivateKey{key(1), key(2), key(3)} { // without a key, a learner refuses the log
 		l, err := pipeline.Open(t.Context(), model.Config{
 			Model: w.model, Client: w.client, Topics: []string{w.in}, BatchSize: 1, Linger: time.Millisecond, SignKey: k,
 			Learner: learner.Config{Kernel: "gaussian:1"}, SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,

@@ -16,6 +16,9 @@ func Resume(ctx context.Context, c model.Config) (*modellog.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := j.Trusted(c); err != nil {
+		return nil, err
+	}
 	was := j.Log.Fold.Paused()
 	for {
 		p := j.Log.Fold.Paused()

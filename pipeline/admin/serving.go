@@ -18,6 +18,9 @@ func Serve(ctx context.Context, c model.Config, choose func(now modellog.Choice,
 	if err != nil {
 		return was, is, err
 	}
+	if err := j.Trusted(c); err != nil {
+		return was, is, err
+	}
 	for {
 		var newest modellog.Ref
 		var ok bool

@@ -10,6 +10,10 @@ import (
 // began after the claim.
 func (f *Fold) Claim() Claim { return f.get().claim }
 
+// Signs reports whether the writer of the current claim signs its records. Without a key, this is
+// what the records say.
+func (f *Fold) Signs() bool { return len(f.get().claim.Signature) > 0 }
+
 // Seq and Chain return the seq and the chain of the last decision that counts.
 func (f *Fold) Seq() int64 { return f.get().seq }
 

@@ -72,7 +72,7 @@ func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	l.base = point{m.Seq, m.Chain, m.Start, l.origin, m.Columns}
 	l.columns = m.Columns
 	l.seq, l.highest, l.chain, l.released = m.Seq, m.Seq, m.Chain, m.Seq
-	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions}
+	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions, Signed: m.Signed} // who signs one signs the other
 	l.options = Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config}
 	l.config = l.options
 	l.choice = m.Serving

@@ -87,16 +87,21 @@ func (j *Journal) Complete() error {
 	return nil
 }
 
-// Trusted returns an error if the records that this process would write do not pass
-// its own verification.
+// Trusted returns an error if the records that this process would write are void for the readers of a
+// signed log, among them its owner, or do not pass its own verification.
 func (j *Journal) Trusted(c model.Config) error {
-	if c.VerifyKey == nil || !j.Log.Fold.Genesis().Signed && c.SignKey == nil {
+	var why string
+	switch f := j.Log.Fold; {
+	case c.VerifyKey == nil && c.SignKey == nil && f.Signs():
+		why = "its owner signs it, and this process has no key: set snapshot.sign_key_file and snapshot.verify_key_file"
+	case c.VerifyKey == nil || !f.Genesis().Signed && c.SignKey == nil:
+		return nil
+	case c.SignKey == nil || !bytes.Equal(c.SignKey.Public().(ed25519.PublicKey), c.VerifyKey):
+		why = "set snapshot.sign_key_file to the private key of snapshot.verify_key_file"
+	default:
 		return nil
 	}
-	if c.SignKey == nil || !bytes.Equal(c.SignKey.Public().(ed25519.PublicKey), c.VerifyKey) {
-		return fmt.Errorf("%w: the model log %q is signed, so unsigned records would be void: set snapshot.sign_key_file to the private key of snapshot.verify_key_file", modellog.ErrSignature, j.Topic)
-	}
-	return nil
+	return fmt.Errorf("%w: the model log %q is signed, so unsigned records would be void: %s", modellog.ErrSignature, j.Topic, why)
 }
 
 // SameVersions returns an error unless the history has the versions of this program, or can be

@@ -85,7 +85,7 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 func logText(r *audit.LogReport, m *description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
-	fmt.Fprintf(&b, "claim        epoch %d, %s, %v\n", r.Claim.Epoch, r.Claim.Host, r.Claim.Versions.Known())
+	fmt.Fprintf(&b, "claim        epoch %d, %s, %v\n", r.Claim.Epoch, cmp.Or(r.Claim.Host, "owner unknown"), r.Claim.Versions.Known())
 	fmt.Fprintf(&b, "history      seq %d, published to %d\n", r.Seq, r.Released)
 	fmt.Fprintf(&b, "options      %s\n", r.Options)
 	for _, s := range r.Snapshots {
