@@ -104,11 +104,13 @@ type (
 	}
 
 	// Truncated reports that the partition has lost records that had been read, from End
-	// to Next-1. Records written in their place are scored.
+	// to Next-1. Records written in their place are scored. If the topic was deleted and
+	// created again, End is 0.
 	Truncated struct {
 		Topic     string
 		Partition int
 		Next, End int64
+		Recreated bool
 	}
 
 	// Scored reports that the scores for some records of a partition are written, or

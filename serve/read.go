@@ -35,13 +35,16 @@ const truncationPersists = 5 * time.Second
 
 // poll reads the next records of the partition. Records that were deleted before they
 // were read are reported and skipped. A truncation is reported as well, and poll
-// continues with the records written in place of the truncated ones.
+// continues with the records written in place of the truncated ones. A topic that was
+// deleted and created again is read from its beginning.
 func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 	p := r.part
 	r.release()
 	for pause := new(ingest.Backoff); ; {
+		failed := false // as it does while a topic does not exist
 		err = r.retry(ctx, func() (err error) {
 			got, err = r.fetcher.Poll(ctx, p.next)
+			failed = failed || err != nil
 			return err
 		})
 		var gap *ingest.GapError
@@ -54,17 +57,26 @@ func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 		case errors.As(err, &past):
 		case err != nil:
 			return got, err
-		case got.Leader == r.leader || r.epoch < 0:
+		case !failed && (got.Leader == r.leader || r.epoch < 0):
 			return r.read(got), nil
 		}
 		r.held = got.Held
 		r.release()
+		recreated, err := r.recreated(ctx)
+		if err != nil {
+			return got, err
+		}
+		if recreated {
+			r.config.Report(Truncated{p.topic, p.partition, p.next, 0, true})
+			p.next, r.epoch, r.leader, r.since = 0, -1, -1, time.Time{}
+			continue
+		}
 		end, truncated, err := r.truncated(ctx, past)
 		switch {
 		case err != nil:
 			return got, err
 		case truncated:
-			r.config.Report(Truncated{p.topic, p.partition, p.next, end})
+			r.config.Report(Truncated{p.topic, p.partition, p.next, end, false})
 			p.next, r.epoch, r.since = end, -1, time.Time{}
 		case past == nil: // the same log under another leader
 			r.leader = got.Leader
@@ -90,6 +102,22 @@ func (r *reader) read(got ingest.Fetched) ingest.Fetched {
 		r.epoch = got.Epoch
 	}
 	return got
+}
+
+// recreated reports whether the topic was deleted and created again since the partition was taken
+// or since recreated was called.
+func (r *reader) recreated(ctx context.Context) (yes bool, err error) {
+	var id [16]byte
+	err = r.retry(ctx, func() (err error) {
+		id, err = r.config.Client.TopicID(ctx, r.part.topic)
+		return err
+	})
+	if unknown := [16]byte{}; err != nil || id == unknown || id == r.part.id {
+		return false, err
+	}
+	yes = r.part.id != [16]byte{}
+	r.part.id = id
+	return yes, nil
 }
 
 // truncated reports whether the log has lost records that were read, and if so

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -152,4 +153,38 @@ func TestTruncatedInputIsScoredOn(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A topic that is deleted and created again while a scorer reads it is scored from its beginning,
+// whether it has fewer records than before or more.
+func TestARecreatedTopicIsScoredFromItsBeginning(t *testing.T) {
+	for _, records := range []int{40, 300} {
+		w := newWorld(t)
+		w.client = kafkatest.ClientOf(t, w.addr, nil)
+		kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+		kafkatest.Fill(t, w.client, w.asked, 1, rings(2, 100, none))
+		w.learn(t, w.in)
+		h, stop := w.hear(t)
+		h.until(t, 100)
+		kafkatest.Delete(t, w.addr, w.asked)
+		for end := time.Now().Add(time.Minute); !h.retrying(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the scorer has not noticed that the topic is gone")
+			}
+		}
+		kafkatest.Fill(t, kafkatest.ClientOf(t, w.addr, nil), w.asked, 1, rings(3, records, none))
+		_, cut := h.until(t, 100+records)
+		if want := (serve.Truncated{Topic: w.asked, Next: 100, Recreated: true}); len(cut) != 1 || cut[0] != want {
+			t.Errorf("reported: %+v, want %+v", cut, want)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (h *heard) retrying() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.all, func(ev serve.Event) bool { _, ok := ev.(serve.Retrying); return ok })
 }

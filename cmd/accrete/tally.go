@@ -110,6 +110,11 @@ func (t *tally) event(ev serve.Event) {
 		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
 		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")
 	case serve.Truncated:
+		if ev.Recreated {
+			t.input.Note(fmt.Sprintf("%s was deleted and created again: %s/%d is scored from its beginning", ev.Topic, ev.Topic, ev.Partition))
+			t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Msg("the topic was deleted and created again, scoring it from its beginning")
+			break
+		}
 		t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
 		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
 	case serve.Scored:

@@ -49,6 +49,10 @@ func (b *Board) Scorer(ev serve.Event) {
 		b.counts.scorerLost += ev.To - ev.From
 		b.note("error", fmt.Sprintf("gap: %s/%d offsets %d to %d were deleted before they were scored", ev.Topic, ev.Partition, ev.From, ev.To-1))
 	case serve.Truncated:
+		if ev.Recreated {
+			b.note("error", fmt.Sprintf("%s was deleted and created again: partition %d is scored from its beginning", ev.Topic, ev.Partition))
+			break
+		}
 		b.note("error", fmt.Sprintf("%s/%d was truncated to offset %d", ev.Topic, ev.Partition, ev.End))
 	}
 }
