@@ -72,7 +72,13 @@ func Start(c Config) (*Broker, error) {
 		// It advertises the address that it listens on.
 		return nil, fmt.Errorf("%w %q: name the interface, for example 127.0.0.1:%d", ErrAddress, addr, port)
 	}
-	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
+	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) {
+		l, err := net.Listen(network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return listener{l}, nil
+	}))
 	b := &Broker{faults: &faults{first: make(chan error, 1)}}
 	opts = append(opts, kfake.WithLogger(b.faults))
 	if c.Dir != "" {
