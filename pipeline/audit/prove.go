@@ -124,9 +124,9 @@ func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal,
 	case len(seqs) > 0:
 		return fmt.Errorf("%w: %q has no prediction %s of seq %d: the record was not a row, or the topic has deleted it", ErrUnproved, model.PredictionsTopic(c.Model), id, seqs[0])
 	case len(f.Abandoned()) > 0:
-		return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, it was abandoned by a rollback, or the log was trimmed", ErrUnproved, j.Topic, id)
+		return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, it lies in a GAP, it was abandoned by a rollback, or the log was trimmed", ErrUnproved, j.Topic, id)
 	}
-	return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, or the log was trimmed", ErrUnproved, j.Topic, id)
+	return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, it lies in a GAP, or the log was trimmed", ErrUnproved, j.Topic, id)
 }
 
 // place identifies a prediction by its decision and its record.
