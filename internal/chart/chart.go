@@ -135,11 +135,20 @@ func RoundNumbers(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// Decades returns ticks at 1, 2 and 5 of each decade.
+// Decades returns ticks at 1, 2 and 5 of each decade, or at all digits where fewer than three of these
+// are between low and high.
 func Decades(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
+	ticks := decades(low, high, 1, 2, 5)
+	if len(ticks) < 3 {
+		ticks = decades(low, high, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	}
+	return ticks
+}
+
+// decades returns ticks at multiples of each power of ten.
+func decades(low, high float64, multiples ...float64) (ticks []plot.Tick) {
 	for d := math.Pow(10, math.Floor(math.Log10(low))); d <= high; d *= 10 {
-		for _, m := range []float64{1, 2, 5} {
+		for _, m := range multiples {
 			if v := m * d; v >= low && v <= high {
 				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
 			}

@@ -75,8 +75,8 @@ func (r *Recorder) End(examples int64) {
 	}
 }
 
-// Empty reports whether nothing was recorded.
-func (r *Recorder) Empty() bool { return len(r.points) == 0 || r.points[0].examples == 0 }
+// Empty reports whether r has fewer than two points, between which areas can be drawn.
+func (r *Recorder) Empty() bool { return len(r.points) < 2 || r.points[1].examples == 0 }
 
 // Plot returns a plot of r, and its legend. The shares of the groups in the mixture are stacked
 // areas, and the share of the stacks in the prediction is a line.

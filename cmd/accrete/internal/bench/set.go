@@ -101,6 +101,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 	p := fit.Finish()
 	took := watch.Elapsed()
 	cpu = process.CPUSeconds() - cpu
+	watch.End(p)
 	r := result{
 		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),

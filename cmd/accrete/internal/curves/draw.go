@@ -51,10 +51,10 @@ func Draw(path, title, what string, curves []Curve) error {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
 		for k, c := range curves {
 			line := axis.line(c, low, high)
-			if len(line) < 2 {
+			if len(line) == 0 {
 				continue
 			}
-			l, err := chart.NewLine(line, k)
+			l, err := mark(line, k)
 			if err != nil {
 				return err
 			}
@@ -63,8 +63,11 @@ func Draw(path, title, what string, curves []Curve) error {
 				legend.Legend.Add(c.name, l)
 			}
 		}
-		if math.IsInf(p.X.Min, 0) { // no lines
+		switch {
+		case math.IsInf(p.X.Min, 0): // no lines
 			p.X.Min, p.X.Max = 1, 10
+		case p.X.Min == p.X.Max: // points only
+			p.X.Min, p.X.Max = p.X.Min/2, 2*p.X.Max
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
 		row = append(row, p)
@@ -94,15 +97,24 @@ var axes = []axis{
 }
 
 // line returns the errors of a curve, kept from low to high. Of points with the same number of
-// features it has the first, and twice if there is no other.
+// features it has the first.
 func (a axis) line(c Curve, low, high float64) (line plotter.XYs) {
 	for _, q := range c.points {
 		if x := a.of(q); x > 0 && (!a.features || len(line) == 0 || x != line[len(line)-1].X) {
 			line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
 		}
 	}
-	if a.features && len(line) == 1 {
-		line = append(line, line[0])
-	}
 	return line
+}
+
+// mark returns the k-th line of a plot, or a point if the line has only one.
+func mark(line plotter.XYs, k int) (interface {
+	plot.Plotter
+	plot.Thumbnailer
+}, error,
+) {
+	if len(line) == 1 {
+		return chart.NewPoints(line, k)
+	}
+	return chart.NewLine(line, k)
 }

@@ -30,10 +30,11 @@ func (c *Curve) add(p learner.Progress, s learner.Score, took time.Duration) {
 
 // Recorder records the curves of a fit. The time that it measures excludes the time that it takes.
 type Recorder struct {
-	Curves []Curve
-	due    func(int) bool
-	start  time.Time
-	looked time.Duration
+	Curves   []Curve
+	due      func(int) bool
+	examples int64 // at the last point
+	start    time.Time
+	looked   time.Duration
 }
 
 // NewRecorder returns a recorder of the curves of the learner called name and of its
@@ -53,19 +54,35 @@ func (w *Recorder) Look(fit *offline.Fit, rows int) {
 	if !w.due(rows) {
 		return
 	}
+	p := fit.Finish() // so that the point is at this row
 	took := w.Elapsed()
-	p := fit.Progress()
-	if p.Latest.Rows > 0 {
-		w.Curves[0].add(p, p.Latest.Model, took)
-		p.Features = 0 // the baselines have none
-		for i, s := range []learner.Score{p.Latest.Linear, p.Latest.Majority, p.Latest.NoChange} {
-			w.Curves[1+i].add(p, s, 0)
-		}
-	}
-	w.Curves[0].weights.Look(&p)
-	w.Curves[0].weights.End(p.Examples)
+	w.add(p, took)
 	w.looked = time.Since(w.start) - took
 }
+
+// End adds the last point of each curve, that of a fit which has learned all rows.
+func (w *Recorder) End(p learner.Progress) { w.add(p, w.Elapsed()) }
+
+// add adds a point to each curve, unless the last one was at the same example.
+func (w *Recorder) add(p learner.Progress, took time.Duration) {
+	if p.Examples == w.examples {
+		return
+	}
+	w.examples = p.Examples
+	w.Curves[0].weights.Look(&p)
+	w.Curves[0].weights.End(p.Examples)
+	if p.Latest.Rows == 0 {
+		return
+	}
+	w.Curves[0].add(p, p.Latest.Model, took)
+	p.Features = 0 // the baselines have none
+	for i, s := range []learner.Score{p.Latest.Linear, p.Latest.Majority, p.Latest.NoChange} {
+		w.Curves[1+i].add(p, s, 0)
+	}
+}
+
+// earliest is the number of rows before the first point: those of the first fit of the warm-up.
+const earliest = 64.0
 
 // moments returns a function that reports whether a curve has a point after the
 // given number of examples out of n. Points are denser at the beginning. An
@@ -74,7 +91,7 @@ func moments(n int) func(examples int) bool {
 	if n <= 0 {
 		n = 1_000_000
 	}
-	next, factor := 256.0, math.Max(1.02, math.Pow(float64(n)/256, 1./60))
+	next, factor := earliest, math.Max(1.02, math.Pow(float64(n)/earliest, 1./60))
 	return func(examples int) bool {
 		if float64(examples) < next {
 			return false

@@ -127,6 +127,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	p := run.Finish()
+	curve.End(p)
 	schema := file.Schema()
 	if p.Examples == 0 {
 		return files.Unlabelled(file, f.Train, ", so nothing was learned")
