@@ -40,7 +40,7 @@ func (m *model) probabilities(g *graph, f value) (value, error) {
 	case m.loss == "logistic":
 		return g.with(axis(1), "Concat", g.op("Sigmoid", g.op("Neg", f)), g.op("Sigmoid", f)), nil
 	case len(m.schema.Classes) > 2:
-		return "", unsupported("it has more than two classes, and the loss %s: set learner.loss (fit --loss) to auto", m.loss)
+		return "", unsupported("it has more than two classes, and the loss %s: set learner.loss (fit --loss) to auto, with another algorithm than ridge", m.loss)
 	}
 	u, one := g.op("Clip", f, g.double(-1), g.double(1)), g.double(1)
 	second := value("")
