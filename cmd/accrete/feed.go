@@ -165,6 +165,9 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err))
 		}
 		record, err := out.record(value, r.Records)
+		if errors.Is(err, encode.ErrUnregistered) {
+			return err
+		}
 		if file, is := rows.(fileRows); is && err != nil && f.skip(e, file.unwritten(f.File, err), r) {
 			continue
 		}

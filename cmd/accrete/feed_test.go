@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -127,5 +130,35 @@ func TestFeedDoesNotWriteTheModelsTopics(t *testing.T) {
 	defer c.Close()
 	if topics, err := c.Topics(t.Context()); err != nil || len(topics) > 0 {
 		t.Errorf("topics %v, %v; want none", topics, err)
+	}
+}
+
+// A registry that does not take the schema of the rows is no error of the rows, which --skip-bad would
+// skip all.
+func TestFeedEndsIfTheSchemaIsRefused(t *testing.T) {
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodGet:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error_code":40401,"message":"Subject not found"}`)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `{"error_code":40301,"message":"read only"}`)
+		}
+	}))
+	defer registry.Close()
+	var stdout, stderr bytes.Buffer
+	args := []string{"feed", "-", "--skip-bad"}
+	for _, set := range []string{"model=m", "kafka.bootstrap.servers=" + b.Addr(), "input.topics=in", "input.label=y", "input.format=avro", "input.registry.url=" + registry.URL} {
+		args = append(args, "--set", set)
+	}
+	code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n2,q\n3,p\n"), &stdout, &stderr)
+	if want := "accrete: cannot register the schema of in-value: the schema registry refuses the request"; code != exit.Failed || !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
+		t.Errorf("exit code %d, %q and %q", code, &stdout, &stderr)
 	}
 }

@@ -42,6 +42,10 @@ var kinds = map[string]struct {
 	"json-schema": {"JSON", newJSONSchema, deriveJSONSchema},
 }
 
+// ErrUnregistered reports that the registry has not taken the schema of the first example. It is no
+// error of this example.
+var ErrUnregistered = errors.New("cannot register the schema")
+
 // WithSchema returns the Writer of a format with a schema. The schema is text or, if that is
 // empty, the newest schema of the subject in the registry. If the subject does not exist, a
 // schema is derived from the first example and registered. Without a client, values are not
@@ -69,7 +73,11 @@ func WithSchema(ctx context.Context, format, text string, r Roles, client *regis
 			if err != nil {
 				return nil, err
 			}
-			return registered(ctx, kind.typ, kind.with, text, r, client, subject)
+			w, err := registered(ctx, kind.typ, kind.with, text, r, client, subject)
+			if err != nil {
+				return nil, fmt.Errorf("%w of %s: %w", ErrUnregistered, subject, err)
+			}
+			return w, nil
 		}}, nil
 	case err != nil:
 		return nil, err
