@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/avro"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -169,6 +170,9 @@ func ReadSnapshot(path string) ([]byte, error) {
 func Skippable(err error) error {
 	var line *decode.LineError
 	if errors.As(err, &line) {
+		if strings.HasPrefix(line.Err.Reason, "unknown field ") {
+			return fmt.Errorf("%w, which the first row does not have: declare it with its type or as ignored (fit --columns 'NAME:TYPE,*', or input.columns), correct the file, or skip such rows with --skip-bad", err)
+		}
 		return fmt.Errorf("%w; correct the file, or skip such rows with --skip-bad", err)
 	}
 	return err
