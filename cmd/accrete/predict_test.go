@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -414,6 +415,34 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}} {
 		if code, stdout, stderr := call(t, nil, append([]string{"predict"}, args...)...); code == exit.Done || stderr == "" {
 			t.Errorf("%v: exit code %d, %s", args, code, stdout)
+		}
+	}
+}
+
+// Predictions of a file have its separator, and quotes around the cells that contain it.
+func TestPredictionsHaveTheSeparatorOfTheFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, separator := range []string{",", ";", "\t", "|"} {
+		rows := "a-c-y\n"
+		for i := range 40 {
+			rows += fmt.Sprintf("%d-%q-%d.5\n", i%7, "p-q", i%5)
+		}
+		if err := os.WriteFile("rows.csv", []byte(strings.ReplaceAll(rows, "-", separator)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		fitted(t, "rows.csv", "--save", "m.snap", "--predictions", "progressive.csv")
+		progressive, err := os.ReadFile("progressive.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, predicted, _ := call(t, nil, "predict", "rows.csv", "--model", "m.snap")
+		for _, got := range []string{string(progressive), predicted} {
+			r := csv.NewReader(strings.NewReader(got))
+			r.Comma = rune(separator[0])
+			all, err := r.ReadAll()
+			if err != nil || len(all) != 41 || !slices.Equal(all[0], []string{"a", "c", "y", "prediction"}) || all[1][1] != "p"+separator+"q" {
+				t.Errorf("%q: %v\n%.100s", separator, err, got)
+			}
 		}
 	}
 }

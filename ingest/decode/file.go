@@ -371,6 +371,14 @@ func (f *File) Header() []string {
 	return nil
 }
 
+// Comma returns the separator of the cells of a CSV file, or 0 for other formats.
+func (f *File) Comma() rune {
+	if c, ok := f.rows.(*csvRows); ok {
+		return rune(c.numbers.Comma)
+	}
+	return 0
+}
+
 // Look is Decoder.Look for the rows of f.
 func (f *File) Look() { f.d.Look() }
 

@@ -61,6 +61,7 @@ func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []s
 	}
 	if p.format == "csv" {
 		p.cells = csv.NewWriter(p.out)
+		p.cells.Comma = file.Comma()
 	}
 	return p
 }
