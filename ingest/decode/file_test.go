@@ -119,7 +119,7 @@ line 5: label: "v" is text "nan", but each of the 2 labels must be a number, or 
 [0 1 2 3] [0 0 0 1] y=1 w=1 k= classification
 line 5: libsvm: duplicate index 1
 line 6: libsvm: "a:1": want an index that is a whole number from 1 on
-line 7: libsvm: "0:1": want an index that is a whole number from 1 on
+line 7: libsvm: "0:1": indices begin at 1, as scikit-learn writes them with zero_based=False
 line 8: columns: index 1 is text "x", want a number`},
 		{Config{}, "a.txt", "0.5 1:1\n1:2\n", `regression
 [0] [1] y=0.5 w=1 k= regression
@@ -146,6 +146,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}{
 		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: choose the label with --label (input.label) from the columns amount, is_fraud`},
 		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `there is no column "isfraud", which is configured as the label (did you mean "is_fraud"?); the columns are amount, is_fraud`},
+		{Config{}, "a.libsvm", "1 0:2 1:3\n0 0:1\n", `none of the first 2 rows can be read: "0:2": indices begin at 1, as scikit-learn writes them with zero_based=False`},
 		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `there are columns y and label: choose the label with --label (input.label)`},
 		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `there is no column "id", which is configured as the key; the columns are amount, y`},
 		{Config{}, "a.csv", "", `is empty`},

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -70,16 +71,19 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 		}
 		return nil
 	}
-	highest := 0
+	highest, unread := 0, (*Error)(nil)
 	for _, l := range look {
 		if i, ok := libsvm.Highest(l.text); ok {
 			highest = max(highest, i)
 			continue
 		}
-		s.entries(l.text, func(i int, _ string) *Error {
+		unread = cmp.Or(unread, s.entries(l.text, func(i int, _ string) *Error {
 			highest = max(highest, i)
 			return nil
-		})
+		}))
+	}
+	if highest == 0 && unread != nil {
+		return fmt.Errorf("none of the first %d rows can be read: %s", len(look), unread.Reason)
 	}
 	if highest == 0 {
 		return fmt.Errorf("the first %d rows have no index:value pair", len(look))
@@ -110,6 +114,9 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 			return bad("libsvm", "%s is not an index:value pair", excerpt.Quote(entry))
 		}
 		i, err := strconv.Atoi(unsafe.String(unsafe.SliceData(before), len(before)))
+		if err == nil && i == 0 {
+			return bad("libsvm", "%s: indices begin at 1, as scikit-learn writes them with zero_based=False", excerpt.Quote(entry))
+		}
 		if err != nil || i < 1 {
 			return bad("libsvm", "%s: want an index that is a whole number from 1 on", excerpt.Quote(entry))
 		}
