@@ -59,7 +59,8 @@ func Novel(prediction []float64) bool { return target.Novel(prediction) }
 
 // Batch is a run of examples, laid out for the learner: raw values, a label and
 // a weight each. It has one owner, who may Reset and fill it again after
-// every PredictedBatch over it has been learned.
+// every PredictedBatch over it has been learned. Reset sets the number of values of its rows, which
+// is 0 in the zero value.
 type Batch struct {
 	dim     int
 	x       []float64 // row-major; NaN is a missing value
