@@ -26,7 +26,7 @@ func newClassFigures(m maker) classFigures {
 		prAUC:          classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions."),
 		recall:         classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision"),
 		f1:             classes("accrete_progressive_f1", "F1 of the predicted classes."),
-		balanced:       classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions."),
+		balanced:       all("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions."),
 		cost:           figure("accrete_progressive_mean_cost", "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.", "predicted"),
 		calibration:    all("accrete_progressive_calibration_error", "Expected calibration error of the progressive predictions: mean difference between the probability of the most probable class and how often it is right, over 15 bins (Guo et al. 2017)."),
 		classRecall:    all("accrete_progressive_class_recall", "Share of the records of a class that were predicted to be of it, for each of the first 16 classes.", "class"),

@@ -32,7 +32,7 @@ type Command struct {
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label; of Parquet and Avro, and of JSON lines without an object features or a list x, there is no default). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels: text, up to 10 different whole numbers, or up to 32 that leave out few from 0 or 1 on, are classes (${default}); of JSON lines, Parquet and Avro the first label alone decides, and a number is no class. With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
-	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
+	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row in what is learned and in the progressive figures; every row of --test counts 1."`
 	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that are not given themselves: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
