@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--minibatch=-1":         "fit: --minibatch is -1: want 0 or more",
 		"--max-features 0":       "fit: --max-features is 0: want 1 or more",
+		"--max-classes 1":        "fit: --max-classes is 1: want 2 to 65536",
 		"--lambda=-1":            "fit: --lambda is -1: want 0 to 1",
 		"--precision 0":          "fit: --precision is 0: want more than 0 and at most 1",
 		"--precision 1.5":        "fit: --precision is 1.5: want more than 0 and at most 1",
@@ -99,5 +101,28 @@ func TestAMissingLabelFieldIsNamed(t *testing.T) {
 		if code == exit.Done || !strings.Contains(stderr.String(), test.want) {
 			t.Errorf("%s: exit code %d, %q, want %q", test.args, code, &stderr, test.want)
 		}
+	}
+}
+
+// fit learns more classes than 256 if it is asked to, and its models predict all of them.
+func TestFitLearnsMoreClasses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows := "a,y\n"
+	for i := range 600 {
+		rows += fmt.Sprintf("%d,k%d\n", i%300, i%300)
+	}
+	if err := os.WriteFile("rows.csv", []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"fit", "rows.csv", "--algorithm", "dsg", "--max-features", "64", "--forest", "0", "--save", "m.snap"}
+	if code, _, stderr := call(t, nil, args...); code != exit.Failed || !strings.Contains(stderr, `"k256" would be class 257, but max_classes is 256 (fit --max-classes`) {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+	if code, _, stderr := call(t, nil, append(args, "--max-classes", "300")...); code != exit.Done {
+		t.Fatalf("exit code %d, %q", code, stderr)
+	}
+	_, predicted, _ := call(t, nil, "predict", "rows.csv", "--model", "m.snap")
+	if header, _, _ := strings.Cut(predicted, "\n"); strings.Count(header, "probability.") != 300 {
+		t.Errorf("%.100s", header)
 	}
 }

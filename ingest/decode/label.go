@@ -102,9 +102,9 @@ func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Err
 			return l, "", bad("label", "class name of %d bytes, the limit is %d", len(name), maxClassName)
 		case len(d.schema.Classes) >= d.config.MaxClasses:
 			if _, n := decimal.Scan(name); n == len(name) {
-				return l, "", bad("label", "%s would be class %d, but max_classes is %d: if the labels are numbers, use --task regression (learner.task)", excerpt.Quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
+				return l, "", bad("label", "%s would be class %d, but max_classes is %d (fit --max-classes, or input.max_classes): if the labels are numbers, use --task regression (learner.task)", excerpt.Quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
 			}
-			return l, "", bad("label", "%s would be class %d, but max_classes is %d", excerpt.Quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
+			return l, "", bad("label", "%s would be class %d, but max_classes is %d (fit --max-classes, or input.max_classes)", excerpt.Quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
 		}
 		i, class = len(d.schema.Classes), string(name)
 	}

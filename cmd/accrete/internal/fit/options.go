@@ -48,7 +48,7 @@ func (f stepFlags) steps() learner.Steps {
 
 // decode returns the configuration for reading rows.
 func (f *Command) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Grams: task != learner.Novelty, Zones: true, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, MaxClasses: f.MaxClasses, Depth: decode.MaxDepth, Grams: task != learner.Novelty, Zones: true, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
 	c.Sparse, c.Time = f.Sparse > 0, f.Time
 	columns := config.ParseColumns(f.Columns)
@@ -86,6 +86,8 @@ func (f *Command) Validate(k *kong.Context) error {
 	switch {
 	case f.Minibatch < 0:
 		return fmt.Errorf("--minibatch is %d: want 0 or more", f.Minibatch)
+	case f.MaxClasses < 2 || f.MaxClasses > 65536:
+		return fmt.Errorf("--max-classes is %d: want 2 to 65536", f.MaxClasses)
 	case f.MaxFeatures < 1:
 		return fmt.Errorf("--max-features is %d: want 1 or more", f.MaxFeatures)
 	case !(f.Lambda >= 0 && f.Lambda <= 1):
@@ -146,7 +148,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		nu = f.Nu
 	}
 	of := learner.Config{
-		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxClasses: f.MaxClasses, MaxFeatures: f.MaxFeatures,
 		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Balance: f.Balance, HalfLife: halfLife, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Sparse: f.Sparse, Seed: f.Seed, Effort: effort, Folds: f.Folds, NormalScores: f.NormalScores == "auto", Warmup: learner.NewestWarmup, Discard: true, Targets: len(f.Label),
 	}
 	if f.Memory != "" {
