@@ -241,3 +241,36 @@ func TestLastLabelsAreThoseOfASearch(t *testing.T) {
 		l.Learn(p)
 	}
 }
+
+// The error of the mixture is counted as those of its members are, also where a rare class has a
+// greater weight. With equal weights it is the progressive error, but for rows at the beginning.
+func TestMixtureIsComparedByTheSameRows(t *testing.T) {
+	const rows = 2000
+	for _, weight := range []float64{1, 20} {
+		l := newLearner(t, Config{Task: Classification, MaxFeatures: 64, Mixture: true})
+		r, b := rand.New(rand.NewPCG(4, 4)), Batch{}
+		for range rows {
+			b.Reset(2)
+			y, w := Label{Task: Classification}, 1.0
+			if r.Float64() < .05 {
+				y.Class, w = 1, weight
+			}
+			b.Append([]float64{r.NormFloat64(), r.NormFloat64()}, y, w)
+			l.Learn(l.Predict(&b))
+		}
+		p := l.Progress()
+		together, whole := p.Mixture.Together.Whole.Error, p.Whole.Model.Error
+		if weight == 1 && math.Abs(together-whole) > 2.0/rows {
+			t.Errorf("equal weights: %v, and the progressive error is %v", together, whole)
+		}
+		best := math.Inf(1)
+		for _, m := range p.Mixture.Members {
+			if m.Rows == 1 {
+				best = min(best, m.Whole.Error)
+			}
+		}
+		if weight > 1 && together-best > (whole-best)/4 {
+			t.Errorf("the best member has %v, all together %v, and the progressive error is %v", best, together, whole)
+		}
+	}
+}

@@ -68,11 +68,14 @@ type Score struct {
 }
 
 // MixtureScores are how good the members of a mixture are. For several targets they are
-// means over these.
+// means over these. The first row of a class does not count, and other rows count by their weight relative
+// to the mean, and at most 1. So these errors can be compared with each other, but not with those of
+// Progress where rows have different weights or classes are new.
 type MixtureScores struct {
-	Members []MemberScore // the first is the algorithm
-	Scorer  Score         // of the mixture that a scorer has, all rows
-	Recent  Score         // likewise, the last few thousand rows
+	Members  []MemberScore // the first is the algorithm
+	Together MemberScore   // the mixture of all: Whole and Recent
+	Scorer   Score         // of the mixture that a scorer has, all rows
+	Recent   Score         // likewise, the last few thousand rows
 
 	// Stacked is the share that the stacks have in the prediction. A stack adds the scores of the
 	// members, each multiplied by a factor that is learned, where the mixture averages predictions.
@@ -210,7 +213,10 @@ func (l *Learner) mixtureScores() *MixtureScores {
 			add(&m.Whole, g.Loss, g.Error)
 			add(&m.Recent, g.RecentLoss, g.RecentError)
 		}
-		s.Stacked += (1 - grades[len(names)].Weight) / n
+		all := grades[len(names)]
+		add(&s.Together.Whole, all.Loss, all.Error)
+		add(&s.Together.Recent, all.RecentLoss, all.RecentError)
+		s.Stacked += (1 - all.Weight) / n
 		last := grades[len(names)+1]
 		add(&s.Scorer, last.Loss, last.Error)
 		add(&s.Recent, last.RecentLoss, last.RecentError)

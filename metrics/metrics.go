@@ -167,7 +167,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 		missing:      m.gauges("accrete_missing_ratio", "Share of 1,000 recent records without a value of the column (input.missing: impute), for the 20 columns with the largest.", "column"),
 		void:         m.counters("accrete_log_void_records_total", "Records of the model log, among those read by this process, that do not count: written by a learner that was fenced, repeated, or unreadable (type ?).", "type"),
 		weights:      m.gauges("accrete_mixture_weight", "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer. What those of the learner lack of 1 is that of the stacks, which correct the members.", "member", "predictor"),
-		memberErrors: m.gauges("accrete_mixture_error", "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.", "member"),
+		memberErrors: m.gauges("accrete_mixture_error", "With learner.mixture: progressive error of a member over the last few thousand examples, of the mixture of all of them (member mixture), and of that of a scorer (member scorer). An example with more than the mean weight counts as one with the mean weight.", "member"),
 
 		partitionTime: m.gauges("accrete_partition_progress_timestamp_seconds", "Unix time at which the partition last made progress.", "topic", "partition"),
 		headroom:      m.gauges("accrete_headroom_records", "Records between the log start offset of the partition and the position of the learner. Negative if retention has deleted records that were not learned.", "topic", "partition"),
@@ -222,8 +222,11 @@ func (l *Learner) Member(name string, learner, scorer, err float64) {
 	l.memberErrors.WithLabelValues(name).Set(err)
 }
 
-// MixtureOfScorers sets the recent error of the mixture that scorers predict with.
-func (l *Learner) MixtureOfScorers(err float64) { l.memberErrors.WithLabelValues("scorer").Set(err) }
+// Mixtures sets the recent errors of the mixtures that the learner and scorers predict with.
+func (l *Learner) Mixtures(learner, scorer float64) {
+	l.memberErrors.WithLabelValues("mixture").Set(learner)
+	l.memberErrors.WithLabelValues("scorer").Set(scorer)
+}
 
 // Progressive sets the progressive errors of the model and of the baselines. For a
 // regression, majority is the error of predicting the mean.

@@ -34,7 +34,7 @@ func all() *prometheus.Registry {
 	l.Crossed(&half)
 	l.Explained(.9, 0, -1, .5)
 	l.SetLate(map[string]int{"features": 3}, 1000, map[string]int64{"matched": 4, "evicted": 1})
-	l.MixtureOfScorers(.4)
+	l.Mixtures(.3, .4)
 	l.Windows.Add(&learner.WindowStatus{}, nil)
 	l.Tables.Add(nil, &table.Status{Name: "customers", Rows: 3, Counts: table.Counts{Set: 5, Deleted: 1, Evicted: 1, Rejected: 1}}, 2, 4)
 	l.Missing(maps.All(map[string]float64{"amount": .2}))

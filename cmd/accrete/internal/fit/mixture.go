@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,10 +15,13 @@ import (
 type mixtureReport struct {
 	Members []memberReport `json:"members"`
 	Stacked float64        `json:"stacked"` // share of the stacks of the members in the prediction
-	Scorer  float64        `json:"scorer"`  // progressive error of the mixture that scorers use
+	Error   float64        `json:"error"`   // progressive, counted as those of the members
+	Scorer  float64        `json:"scorer"`  // of the mixture that scorers use
 
 	// Outliers counts the rows that were not learned because their labels are far from all others.
 	Outliers int64 `json:"outliers,omitempty"`
+
+	weighted bool // Error is another one than that of the report
 }
 
 type memberReport struct {
@@ -30,11 +34,13 @@ type memberReport struct {
 	Recent float64 `json:"recent_error"`
 }
 
-func newMixtureReport(s *learner.MixtureScores) *mixtureReport {
+// newMixtureReport returns the report of a mixture that has the progressive error whole.
+func newMixtureReport(s *learner.MixtureScores, whole float64) *mixtureReport {
 	if s == nil {
 		return nil
 	}
-	r := &mixtureReport{Stacked: s.Stacked, Scorer: s.Scorer.Error, Outliers: s.Outliers}
+	r := &mixtureReport{Stacked: s.Stacked, Error: s.Together.Whole.Error, Scorer: s.Scorer.Error, Outliers: s.Outliers}
+	r.weighted = math.Abs(r.Error-whole) > 0.05*whole+0.005
 	for _, m := range s.Members {
 		r.Members = append(r.Members, memberReport{m.Name, m.Rows, m.Weight, m.Scorer, m.Whole.Error, m.Whole.Loss, m.Recent.Error})
 	}
@@ -72,7 +78,11 @@ func (r *mixtureReport) text() string {
 	}
 	text := fmt.Sprintf("mixture      %s\n", strings.Join(shown, ", "))
 	if r.Members[0].Rows > 0 {
-		text += fmt.Sprintf("             best member %s with %.4f, %s %.4f, for scorers %.4f\n", best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+		text += fmt.Sprintf("             best member %s with %.4f, %s %.4f, for scorers %.4f", best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+		if r.weighted {
+			text += fmt.Sprintf(", all together %.4f (of rows of known classes, each with at most the mean weight)", r.Error)
+		}
+		text += "\n"
 	}
 	if r.Outliers > 0 {
 		text += fmt.Sprintf("outliers     %s: labels far from all others, which are not learned\n", display.Thousands(r.Outliers))

@@ -132,7 +132,7 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	for _, s := range p.Intervals {
 		r.Intervals = append(r.Intervals, intervalReport(s))
 	}
-	r.Mixture = newMixtureReport(p.Mixture)
+	r.Mixture = newMixtureReport(p.Mixture, p.Whole.Model.Error)
 	r.Progressive = display.Progressive(p.Task, p.Whole)
 	r.Baselines = &watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
 }

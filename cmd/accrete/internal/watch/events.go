@@ -265,7 +265,7 @@ func (w *Watch) progress(p learner.Progress) {
 		for _, o := range x.Members {
 			m.Member(o.Name, o.Weight, o.Scorer, o.Recent.Error)
 		}
-		m.MixtureOfScorers(x.Recent.Error)
+		m.Mixtures(x.Together.Recent.Error, x.Recent.Error)
 		w.outlying(x.Outliers)
 	}
 	if s := p.Recent; s.Rows > 0 {
