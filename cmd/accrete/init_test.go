@@ -58,6 +58,25 @@ func TestInitWritesAConfiguration(t *testing.T) {
 	}
 }
 
+// Records of another format than JSON are not taken for records without a label.
+func TestInitNamesOtherFormats(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	inDir(t, "")
+	for value, want := range map[string]string{
+		"\x00\x00\x00\x00\x07" + `{"a":1,"y":"p"}`:                                "input.registry.url",
+		`{"specversion":"1.0","id":"1","type":"t","source":"s","data":{"y":"p"}}`: "input.format: cloudevents",
+	} {
+		in := kafkatest.Name("in")
+		kafkatest.Fill(t, client, in, 1, []string{value, value})
+		for _, label := range []string{"", " -l y"} {
+			if code, _, stderr := call(t, nil, strings.Fields("init -b "+addr+" -t "+in+label)...); code == exit.Done || !strings.Contains(stderr, want) {
+				t.Errorf("%q%s: exit code %d, %s", value, label, code, stderr)
+			}
+		}
+	}
+}
+
 // Labels that are few whole numbers are classes, which the file says and a learner would not assume.
 func TestInitTakesFewWholeNumbersForClasses(t *testing.T) {
 	addr := kafkatest.Addr(t)

@@ -97,10 +97,14 @@ func (c *Command) choose(ctx context.Context, e *env.Env) error {
 	if c.Model == "" {
 		c.Model, _, _ = strings.Cut(c.Topic, ".")
 	}
-	if c.Label != "" {
-		return nil
+	records, err := oldest(ctx, e, client, c.Topic)
+	if err != nil {
+		return err
 	}
-	names, err := fields(ctx, e, client, c.Topic)
+	if err := plain(c.Topic, records); err != nil || c.Label != "" {
+		return err
+	}
+	names, err := fields(c.Topic, records)
 	if err != nil {
 		return err
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode/framing"
 )
 
 // fieldRecords bounds the search for the names of fields: it reads this many records of a partition
 // at most, and no further partition once it has read as many in total.
 const fieldRecords = 100
 
-// fields returns the names of the fields of the oldest records of a topic.
-func fields(ctx context.Context, e *env.Env, client *ingest.Client, topic string) ([]string, error) {
+// oldest returns the oldest records of a topic.
+func oldest(ctx context.Context, e *env.Env, client *ingest.Client, topic string) (all []ingest.Record, err error) {
 	first, end, err := client.Offsets(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
-	seen, records := map[string]bool{}, 0
 	for p := range end {
-		if first[p] >= end[p] || records >= fieldRecords {
+		if first[p] >= end[p] || len(all) >= fieldRecords {
 			continue
 		}
 		var got ingest.Fetched
@@ -37,17 +37,49 @@ func fields(ctx context.Context, e *env.Env, client *ingest.Client, topic string
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range got.Records[:min(len(got.Records), fieldRecords)] {
-			var object map[string]json.RawMessage
-			if json.Unmarshal(r.Value, &object) == nil {
-				records++
-				for name := range object {
-					seen[name] = true
-				}
+		all = append(all, got.Records[:min(len(got.Records), fieldRecords)]...)
+	}
+	return all, nil
+}
+
+// plain returns an error if most of the records of a topic are of another format than plain JSON objects.
+func plain(topic string, records []ingest.Record) error {
+	framed, events := 0, 0
+	for _, r := range records {
+		var event struct {
+			Version string          `json:"specversion"`
+			Data    json.RawMessage `json:"data"`
+		}
+		switch {
+		case slices.ContainsFunc(r.Headers, func(h ingest.Header) bool { return h.Key == framing.Header }), len(r.Value) > 5 && r.Value[0] == 0:
+			framed++
+		case json.Unmarshal(r.Value, &event) == nil && event.Version != "" && event.Data != nil:
+			events++
+		}
+	}
+	const advice = "init reads plain JSON only. Write a configuration from accrete lint --reference, with input.format: "
+	switch {
+	case 2*framed > len(records):
+		return exit.Refuse(fmt.Errorf("records of %s name a schema of a registry: %savro, protobuf or json-schema, and input.registry.url", topic, advice))
+	case 2*events > len(records):
+		return exit.Refuse(fmt.Errorf("records of %s are CloudEvents: %scloudevents", topic, advice))
+	}
+	return nil
+}
+
+// fields returns the names of the fields of records of a topic.
+func fields(topic string, records []ingest.Record) ([]string, error) {
+	seen, objects := map[string]bool{}, 0
+	for _, r := range records {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(r.Value, &object) == nil {
+			objects++
+			for name := range object {
+				seen[name] = true
 			}
 		}
 	}
-	if records == 0 {
+	if objects == 0 {
 		return nil, exit.Refuse(fmt.Errorf("topic %s has no records that are JSON objects", topic))
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
