@@ -118,6 +118,10 @@ func isWritten(text []byte) bool {
 	if unit := len(s) - len(trimmed); unit == 1 && !strings.HasSuffix(trimmed, " ") || unit > 6 {
 		return false // a code, such as 12A, or words
 	}
+	switch strings.ToLower(s[len(trimmed):]) {
+	case "st", "nd", "rd", "th":
+		return false // a rank, such as 3rd
+	}
 	s = strings.NewReplacer(",", "", " ", "", "'", "", "\u00a0", "").Replace(trimmed)
 	_, n := decimal.Scan([]byte(s))
 	if len(s) > 1 && s[0] == '0' && s[1]-'0' <= 9 {
