@@ -19,10 +19,11 @@ import (
 
 // column is a leaf of the schema of a file.
 type column struct {
-	name   []byte // as a member of JSON, with its colon
+	name   []byte // as a member of JSON, with its colon; nil in a map
 	list   bool
 	empty  int // definition level up to which a list has no element
 	append func([]byte, parquet.Value) ([]byte, error)
+	within entries
 }
 
 // mostScale is the maximum number of digits after the point of a decimal. Each digit takes time and
@@ -37,6 +38,7 @@ func columnsOf(f *parquet.File) ([]column, error) {
 		return nil, fmt.Errorf("damaged: %d columns have a type, of %d", len(elements), len(s.Columns()))
 	}
 	var all []column
+	maps := mapsOf(f.Metadata().Schema)
 	for i, path := range s.Columns() {
 		leaf, ok := s.Lookup(path...)
 		if !ok {
@@ -54,6 +56,12 @@ func columnsOf(f *parquet.File) ([]column, error) {
 		}
 		if leaf.MaxRepetitionLevel > 1 {
 			return nil, fmt.Errorf("column %q is a list of lists or of records with lists: only lists of values are read", name)
+		}
+		if n := maps[i]; n > 0 && c.list && len(path) > n+1 {
+			c.within = entries{prefix: strings.Join(path[:n], ".") + ".", suffix: strings.Join(append([]string{""}, path[n+2:]...), ".")}
+			c.within.key = i == 0 || all[i-1].within.prefix != c.within.prefix
+			all = append(all, c)
+			continue
 		}
 		if c.list {
 			name = strings.TrimSuffix(strings.TrimSuffix(name, ".list.element"), ".list.item")
@@ -76,40 +84,68 @@ func columnsOf(f *parquet.File) ([]column, error) {
 func appendRow(dst []byte, columns []column, row parquet.Row) (_ []byte, err error) {
 	dst = append(dst, '{')
 	at := 0
-	for i, c := range columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, c.name...)
+	var keys []string // of the map that the next columns are in
+	for i := range columns {
+		c := &columns[i]
 		from := at
 		for at < len(row) && row[at].Column() == i {
 			at++
 		}
 		values := row[from:at]
-		if !c.list && len(values) != 1 {
-			return nil, fmt.Errorf("damaged: column %s has %d values in a row", c.name[:len(c.name)-1], len(values))
+		switch {
+		case c.within.key:
+			keys, err = c.keys(values)
+		case c.within.prefix != "":
+			dst, err = c.appendEntries(dst, keys, values)
+		default:
+			dst, err = c.appendMember(dst, values)
 		}
-		if c.list {
-			dst = append(dst, '[')
-			if len(values) == 1 && values[0].IsNull() && values[0].DefinitionLevel() <= c.empty {
-				values = nil
-			}
-		}
-		for j, v := range values {
-			if j > 0 {
-				dst = append(dst, ',')
-			}
-			if v.IsNull() {
-				dst = append(dst, "null"...)
-			} else if dst, err = c.append(dst, v); err != nil {
-				return nil, fmt.Errorf("column %s: %w", c.name[:len(c.name)-1], err)
-			}
-		}
-		if c.list {
-			dst = append(dst, ']')
+		if err != nil {
+			return nil, err
 		}
 	}
 	return append(dst, '}', '\n'), nil
+}
+
+// separated appends a comma unless dst ends with the beginning of an object.
+func separated(dst []byte) []byte {
+	if dst[len(dst)-1] == '{' {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// appendMember appends the member of a column that is in no map.
+func (c *column) appendMember(dst []byte, values []parquet.Value) (_ []byte, err error) {
+	dst = append(separated(dst), c.name...)
+	if !c.list && len(values) != 1 {
+		return nil, fmt.Errorf("damaged: column %s has %d values in a row", c.name[:len(c.name)-1], len(values))
+	}
+	if c.list {
+		dst = append(dst, '[')
+		if len(values) == 1 && values[0].IsNull() && values[0].DefinitionLevel() <= c.empty {
+			values = nil
+		}
+	}
+	for j, v := range values {
+		if j > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = c.appendValue(dst, v); err != nil {
+			return nil, fmt.Errorf("column %s: %w", c.name[:len(c.name)-1], err)
+		}
+	}
+	if c.list {
+		dst = append(dst, ']')
+	}
+	return dst, nil
+}
+
+func (c *column) appendValue(dst []byte, v parquet.Value) ([]byte, error) {
+	if v.IsNull() {
+		return append(dst, "null"...), nil
+	}
+	return c.append(dst, v)
 }
 
 // valueOf returns a function that appends values of a type as JSON.

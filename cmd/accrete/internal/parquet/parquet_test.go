@@ -80,6 +80,33 @@ func TestRowsAreJSONLines(t *testing.T) {
 	}
 }
 
+// A map is read by its keys, as an object is, and not by the order of its entries.
+func TestMaps(t *testing.T) {
+	type amount struct {
+		Paid float64 `parquet:"paid"`
+		Unit string  `parquet:"unit"`
+	}
+	type mapped struct {
+		Before int32             `parquet:"before"`
+		Of     map[string]*int32 `parquet:"of"`
+		By     map[int64]amount  `parquet:"by"`
+		After  int32             `parquet:"after"`
+	}
+	one, two := int32(1), int32(2)
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []mapped{{Of: map[string]*int32{"a\"": &one}, By: map[int64]amount{7: {2.5, "EUR"}}}, {Of: map[string]*int32{"b": &two}}, {Of: map[string]*int32{"b": nil}, After: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(store(t, b.Bytes()))
+	want := `{"before":0,"of.a\"":1,"by.7.paid":2.5,"by.7.unit":"EUR","after":0}
+{"before":0,"of.b":2,"after":0}
+{"before":0,"of.b":null,"after":3}
+`
+	if err != nil || got != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
 // A damaged file is an error, or has other values, and nothing else.
 func TestDamagedFiles(t *testing.T) {
 	whole, err := os.ReadFile(write(t, rows()))
