@@ -48,12 +48,20 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 type kind struct {
 	name  string
 	magic string // its first bytes
-	open  func(path string) (io.Reader, error)
+	open  func(path string, c *decode.Config) (io.Reader, error)
 }
 
 var kinds = []kind{
-	{"a Parquet file", parquet.Magic, func(path string) (io.Reader, error) { return parquet.Open(path) }},
-	{"an Avro file", avro.Magic, func(path string) (io.Reader, error) { return avro.Open(path) }},
+	{"a Parquet file", parquet.Magic, func(path string, c *decode.Config) (io.Reader, error) { return parquet.Open(path, atTop(c)) }},
+	{"an Avro file", avro.Magic, func(path string, _ *decode.Config) (io.Reader, error) { return avro.Open(path) }},
+}
+
+// atTop returns which fields of records in a Parquet file are members of the row: label, key and
+// weight, which are read from there, and all of them for a model that does not look into objects.
+func atTop(c *decode.Config) func(path string) bool {
+	return func(path string) bool {
+		return c.Depth == 0 || path == c.Label || path == c.Key || path == c.Weight || slices.Contains(c.Labels, path)
+	}
 }
 
 // begins reports whether the file at path begins with magic. It returns false for a pipe without
@@ -77,7 +85,7 @@ func (k *kind) lines(path string, c decode.Config, s decode.Schema) (*decode.Fil
 	if c.Format != "" && c.Format != "json" {
 		return nil, fmt.Errorf("%s is %s, which is read as json: omit the format %s", path, k.name, c.Format)
 	}
-	lines, err := k.open(path)
+	lines, err := k.open(path, &c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 func TestFilesAreToldByTheirFirstBytes(t *testing.T) {
@@ -38,5 +40,19 @@ func TestAPipeIsNotRead(t *testing.T) {
 	is := begins(fmt.Sprintf("/dev/fd/%d", r.Fd()), "PAR1")
 	if rest, err := io.ReadAll(r); is || err != nil || string(rest) != "PAR1" {
 		t.Errorf("%v, %q is left, %v", is, rest, err)
+	}
+}
+
+// A field of a record in a Parquet file is in its object, unless it is the label, the key or the weight,
+// or a model does not look into objects.
+func TestFieldsOfRecordsAtTheTop(t *testing.T) {
+	c := decode.Config{Labels: []string{"a.y"}, Key: "a.k", Weight: "a.w", Depth: decode.MaxDepth}
+	for path, want := range map[string]bool{"a.y": true, "a.k": true, "a.w": true, "a.x": false, "a": false} {
+		if atTop(&c)(path) != want {
+			t.Errorf("%s: want %v", path, want)
+		}
+	}
+	if c.Depth = 0; !atTop(&c)("a.x") {
+		t.Error("a model that does not look into objects does not see the fields")
 	}
 }

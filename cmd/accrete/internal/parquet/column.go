@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -19,133 +18,91 @@ import (
 
 // column is a leaf of the schema of a file.
 type column struct {
-	name   []byte // as a member of JSON, with its colon; nil in a map
+	at     int      // index of the leaf
+	dirs   []string // names of the objects that its member is in, from the outermost
+	name   string   // of the member; in a map, what follows the key
 	list   bool
 	empty  int // definition level up to which a list has no element
 	append func([]byte, parquet.Value) ([]byte, error)
-	within entries
+	keys   *column // of the map that it is in, if it is in one
+
+	before []byte // what ends and begins objects between the previous column and this one
 }
 
 // mostScale is the maximum number of digits after the point of a decimal. Each digit takes time and
 // memory for every value, and a number that needs more of them is too small for a float64.
 const mostScale = 400
 
-// columnsOf returns the leaves of the schema of a file in order.
-func columnsOf(f *parquet.File) ([]column, error) {
+// columnsOf returns the leaves of the schema of a file in the order of their members. The leaves for
+// which top is true come first and are members of the row, named by their paths; others are in the
+// objects that their paths name.
+func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 	s := f.Schema()
 	elements := slices.DeleteFunc(slices.Clone(f.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
 	if len(elements) != len(s.Columns()) {
 		return nil, fmt.Errorf("damaged: %d columns have a type, of %d", len(elements), len(s.Columns()))
 	}
-	var all []column
-	maps := mapsOf(f.Metadata().Schema)
+	var all, first []column
+	maps, keys := mapsOf(f.Metadata().Schema), map[string]*column{}
 	for i, path := range s.Columns() {
 		leaf, ok := s.Lookup(path...)
 		if !ok {
 			return nil, fmt.Errorf("damaged: no column %q", path)
 		}
-		name := strings.Join(path, ".")
-		if l := leaf.Node.Type().LogicalType(); l != nil {
-			if d, is := l.Value.(*format.DecimalType); is && (d.Scale < 0 || d.Scale > mostScale) {
-				return nil, fmt.Errorf("damaged: column %q has a scale of %d, want 0 to %d", name, d.Scale, mostScale)
-			}
-		}
-		c := column{list: leaf.MaxRepetitionLevel > 0, append: valueOf(leaf.Node.Type())}
-		if _, is := elements[i].LogicalType.Value.(*format.Float16Type); is { // the type of a leaf does not say this
-			c.append = appendHalf
-		}
-		if leaf.MaxRepetitionLevel > 1 {
-			return nil, fmt.Errorf("column %q is a list of lists or of records with lists: only lists of values are read", name)
+		c, err := newColumn(i, path, leaf, elements[i])
+		if err != nil {
+			return nil, err
 		}
 		if n := maps[i]; n > 0 && c.list && len(path) > n+1 {
-			c.within = entries{prefix: strings.Join(path[:n], ".") + ".", suffix: strings.Join(append([]string{""}, path[n+2:]...), ".")}
-			c.within.key = i == 0 || all[i-1].within.prefix != c.within.prefix
-			all = append(all, c)
-			continue
-		}
-		if c.list {
-			name = strings.TrimSuffix(strings.TrimSuffix(name, ".list.element"), ".list.item")
-			c.empty = leaf.MaxDefinitionLevel - 1
-			if leaf.Node.Optional() {
-				c.empty--
+			within := strings.Join(path[:n], ".")
+			if keys[within] == nil {
+				c.name = within
+				keys[within] = &c
+				continue
 			}
+			c.keys, c.dirs, c.name = keys[within], path[:n], strings.Join(append([]string{""}, path[n+2:]...), ".")
 		}
-		text, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		c.name = append(text, ':')
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-// appendRow appends a row as a line.
-func appendRow(dst []byte, columns []column, row parquet.Row) (_ []byte, err error) {
-	dst = append(dst, '{')
-	at := 0
-	var keys []string // of the map that the next columns are in
-	for i := range columns {
-		c := &columns[i]
-		from := at
-		for at < len(row) && row[at].Column() == i {
-			at++
-		}
-		values := row[from:at]
+		whole := strings.Join(append(slices.Clone(c.dirs), c.name), ".")
 		switch {
-		case c.within.key:
-			keys, err = c.keys(values)
-		case c.within.prefix != "":
-			dst, err = c.appendEntries(dst, keys, values)
+		case !top(whole):
+			all = append(all, c)
+		case c.keys != nil:
+			c.dirs = []string{strings.Join(c.dirs, ".")}
+			all = append(all, c)
 		default:
-			dst, err = c.appendMember(dst, values)
-		}
-		if err != nil {
-			return nil, err
+			c.dirs, c.name = nil, whole
+			first = append(first, c)
 		}
 	}
-	return append(dst, '}', '\n'), nil
+	all = append(first, all...)
+	return all, nest(all)
 }
 
-// separated appends a comma unless dst ends with the beginning of an object.
-func separated(dst []byte) []byte {
-	if dst[len(dst)-1] == '{' {
-		return dst
+// newColumn returns a column whose member is in the objects that its path names.
+func newColumn(at int, path []string, leaf parquet.LeafColumn, e format.SchemaElement) (c column, err error) {
+	if l := leaf.Node.Type().LogicalType(); l != nil {
+		if d, is := l.Value.(*format.DecimalType); is && (d.Scale < 0 || d.Scale > mostScale) {
+			return c, fmt.Errorf("damaged: column %q has a scale of %d, want 0 to %d", strings.Join(path, "."), d.Scale, mostScale)
+		}
 	}
-	return append(dst, ',')
-}
-
-// appendMember appends the member of a column that is in no map.
-func (c *column) appendMember(dst []byte, values []parquet.Value) (_ []byte, err error) {
-	dst = append(separated(dst), c.name...)
-	if !c.list && len(values) != 1 {
-		return nil, fmt.Errorf("damaged: column %s has %d values in a row", c.name[:len(c.name)-1], len(values))
+	c = column{at: at, list: leaf.MaxRepetitionLevel > 0, append: valueOf(leaf.Node.Type())}
+	if _, is := e.LogicalType.Value.(*format.Float16Type); is { // the type of a leaf does not say this
+		c.append = appendHalf
+	}
+	if leaf.MaxRepetitionLevel > 1 {
+		return c, fmt.Errorf("column %q is a list of lists or of records with lists: only lists of values are read", strings.Join(path, "."))
+	}
+	if n := len(path); c.list && n > 2 && path[n-2] == "list" && (path[n-1] == "element" || path[n-1] == "item") {
+		path = path[:n-2]
 	}
 	if c.list {
-		dst = append(dst, '[')
-		if len(values) == 1 && values[0].IsNull() && values[0].DefinitionLevel() <= c.empty {
-			values = nil
+		c.empty = leaf.MaxDefinitionLevel - 1
+		if leaf.Node.Optional() {
+			c.empty--
 		}
 	}
-	for j, v := range values {
-		if j > 0 {
-			dst = append(dst, ',')
-		}
-		if dst, err = c.appendValue(dst, v); err != nil {
-			return nil, fmt.Errorf("column %s: %w", c.name[:len(c.name)-1], err)
-		}
-	}
-	if c.list {
-		dst = append(dst, ']')
-	}
-	return dst, nil
-}
-
-func (c *column) appendValue(dst []byte, v parquet.Value) ([]byte, error) {
-	if v.IsNull() {
-		return append(dst, "null"...), nil
-	}
-	return c.append(dst, v)
+	c.dirs, c.name = path[:len(path)-1], path[len(path)-1]
+	return c, nil
 }
 
 // valueOf returns a function that appends values of a type as JSON.

@@ -9,14 +9,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// entries says where a column is in a map, which becomes a member for each of its keys. The zero
-// value is that of a column that is in no map.
-type entries struct {
-	prefix string // path of the map, with a point
-	suffix string // path in the value, after a point; empty for a value that is no record
-	key    bool   // the column has the keys
-}
-
 // mapsOf returns the number of elements in the path of each leaf down to the map that it is in, or 0
 // if it is in none.
 func mapsOf(schema []format.SchemaElement) (depths []int) {
@@ -50,37 +42,29 @@ func isMap(e *format.SchemaElement) bool {
 	return e.ConvertedType.Valid && (e.ConvertedType.V == deprecated.Map || e.ConvertedType.V == deprecated.MapKeyValue)
 }
 
-// keys returns the keys of a map as text. A map without entries has one value, which is null.
-func (c *column) keys(values []parquet.Value) (keys []string, err error) {
-	for _, v := range values {
-		if v.IsNull() {
-			return nil, nil
-		}
-		b, err := c.append(nil, v)
+// appendEntries appends a member for each key of the map that the column is in. A map without entries
+// has one key, which is null.
+func (c *column) appendEntries(dst []byte, keys, values []parquet.Value) ([]byte, error) {
+	if len(keys) == 1 && keys[0].IsNull() {
+		return dst, nil
+	}
+	if len(values) != len(keys) {
+		return nil, fmt.Errorf("damaged: the map %q has %d keys and %d values in a row", c.keys.name, len(keys), len(values))
+	}
+	for j, key := range keys {
+		b, err := c.keys.appendValue(nil, key)
 		if err != nil {
-			return nil, fmt.Errorf("a key of the map %s: %w", c.within.prefix[:len(c.within.prefix)-1], err)
+			return nil, fmt.Errorf("a key of the map %q: %w", c.keys.name, err)
 		}
 		var text string
 		if json.Unmarshal(b, &text) != nil { // a number
 			text = string(b)
 		}
-		keys = append(keys, text)
-	}
-	return keys, nil
-}
-
-// appendEntries appends a member for each key of a map.
-func (c *column) appendEntries(dst []byte, keys []string, values []parquet.Value) ([]byte, error) {
-	if len(keys) > 0 && len(values) != len(keys) {
-		return nil, fmt.Errorf("damaged: the map %s has %d keys and %d values in a row", c.within.prefix[:len(c.within.prefix)-1], len(keys), len(values))
-	}
-	for j, key := range keys {
-		name, err := json.Marshal(c.within.prefix + key + c.within.suffix)
-		if err != nil {
+		if dst, err = appendName(dst, text+c.name); err != nil {
 			return nil, err
 		}
-		if dst, err = c.appendValue(append(append(separated(dst), name...), ':'), values[j]); err != nil {
-			return nil, fmt.Errorf("column %s: %w", name, err)
+		if dst, err = c.appendValue(dst, values[j]); err != nil {
+			return nil, err
 		}
 	}
 	return dst, nil

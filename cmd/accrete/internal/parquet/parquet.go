@@ -18,7 +18,7 @@ const Magic = "PAR1"
 const rowsAtOnce = 64
 
 // Lines is an io.ReadCloser of the rows of a file. Each row is a JSON object and a newline, with a
-// member for each column, named by its path. A missing value is null. Times become text (RFC 3339,
+// member for each column. Records and maps are objects. A missing value is null. Times become text (RFC 3339,
 // or without a zone if they are local) and dates text, decimals become numbers, bytes text, and
 // lists arrays. It must not be used concurrently.
 type Lines struct {
@@ -26,6 +26,7 @@ type Lines struct {
 	groups  []parquet.RowGroup
 	rows    parquet.Rows // of the row group being read; nil between two
 	columns []column
+	values  [][]parquet.Value // of each leaf in a row
 	buffer  []parquet.Row
 	out     []byte // what has not been returned yet
 	from    int
@@ -33,8 +34,9 @@ type Lines struct {
 	end     error // of all further reads
 }
 
-// Open opens a file. Errors, including those of Read, say what is wrong with it.
-func Open(path string) (l *Lines, err error) {
+// Open opens a file. Errors, including those of Read, say what is wrong with it. The fields of records
+// for which top is true are members of the rows, named by their paths.
+func Open(path string, top func(path string) bool) (l *Lines, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -60,7 +62,8 @@ func Open(path string) (l *Lines, err error) {
 		// Writers such as PyArrow write a table without rows as a group that has no pages of
 		// values.
 		l.groups = slices.DeleteFunc(slices.Clone(file.RowGroups()), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
-		l.columns, err = columnsOf(file)
+		l.values = make([][]parquet.Value, len(file.Schema().Columns()))
+		l.columns, err = columnsOf(file, top)
 		return err
 	})
 	return l, err
@@ -126,7 +129,7 @@ func (l *Lines) fill() error {
 	n, err := l.rows.ReadRows(l.buffer)
 	for _, row := range l.buffer[:n] {
 		var bad error
-		if l.out, bad = appendRow(l.out, l.columns, row); bad != nil {
+		if l.out, bad = appendRow(l.out, l.columns, row, l.values); bad != nil {
 			return bad
 		}
 		l.row++

@@ -50,7 +50,7 @@ func store(t *testing.T, b []byte) string {
 }
 
 func read(path string) (string, error) {
-	l, err := Open(path)
+	l, err := Open(path, func(path string) bool { return path == "deep.label" })
 	if err != nil {
 		return "", err
 	}
@@ -68,15 +68,45 @@ func rows() []row {
 
 func TestRowsAreJSONLines(t *testing.T) {
 	got, err := read(write(t, rows()))
-	want := `{"b":true,"i":-7,"u":18446744073709551615,"f":0.1,"d":0.5,"s":"Zürich \"1\"","day":"2024-01-01","at":"2024-05-06T07:08:09.12Z","cost":-12.50,"deep.c":"k","x":[1,1e+300]}
-{"b":false,"i":0,"u":0,"f":null,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep.c":"","x":[]}
-{"b":false,"i":0,"u":0,"f":1e999,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep.c":"","x":[3]}
+	want := `{"b":true,"i":-7,"u":18446744073709551615,"f":0.1,"d":0.5,"s":"Zürich \"1\"","day":"2024-01-01","at":"2024-05-06T07:08:09.12Z","cost":-12.50,"deep":{"c":"k"},"x":[1,1e+300]}
+{"b":false,"i":0,"u":0,"f":null,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep":{"c":""},"x":[]}
+{"b":false,"i":0,"u":0,"f":1e999,"d":null,"s":"","day":"1970-01-01","at":"1970-01-01T00:00:00Z","cost":0.00,"deep":{"c":""},"x":[3]}
 `
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 	if b, err := os.ReadFile(write(t, nil)); err != nil || !bytes.HasPrefix(b, []byte(Magic)) {
 		t.Errorf("%v: a file does not begin with %q", err, Magic)
+	}
+}
+
+// Records are objects, but for a field that has to be a member of the row, such as the label.
+func TestRecords(t *testing.T) {
+	type inner struct {
+		A     int32   `parquet:"a"`
+		Label string  `parquet:"label"`
+		X     []int32 `parquet:"x,list"`
+	}
+	type nested struct {
+		First *inner `parquet:"first,optional"`
+		Deep  struct {
+			Label string `parquet:"label"`
+			More  inner  `parquet:"more"`
+			B     int32  `parquet:"b"`
+		} `parquet:"deep"`
+	}
+	var b bytes.Buffer
+	full := nested{First: &inner{A: 1, Label: "p", X: []int32{2, 3}}}
+	full.Deep.Label, full.Deep.B = "q", 4
+	if err := parquet.Write(&b, []nested{full, {}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(store(t, b.Bytes()))
+	want := `{"deep.label":"q","first":{"a":1,"label":"p","x":[2,3]},"deep":{"more":{"a":0,"label":"","x":[]},"b":4}}
+{"deep.label":"","first":{"a":null,"label":null,"x":[]},"deep":{"more":{"a":0,"label":"","x":[]},"b":0}}
+`
+	if err != nil || got != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }
 
@@ -98,9 +128,9 @@ func TestMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := read(store(t, b.Bytes()))
-	want := `{"before":0,"of.a\"":1,"by.7.paid":2.5,"by.7.unit":"EUR","after":0}
-{"before":0,"of.b":2,"after":0}
-{"before":0,"of.b":null,"after":3}
+	want := `{"before":0,"of":{"a\"":1},"by":{"7.paid":2.5,"7.unit":"EUR"},"after":0}
+{"before":0,"of":{"b":2},"by":{},"after":0}
+{"before":0,"of":{"b":null},"by":{},"after":3}
 `
 	if err != nil || got != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
