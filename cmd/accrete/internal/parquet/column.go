@@ -27,6 +27,7 @@ type column struct {
 	keys   *column // of the map that it is in, if it is in one
 
 	before []byte // what ends and begins objects between the previous column and this one
+	text   []byte // the name as JSON, with its colon, outside of maps
 }
 
 // mostScale is the maximum number of digits after the point of a decimal. Each digit takes time and

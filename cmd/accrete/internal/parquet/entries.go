@@ -60,10 +60,11 @@ func (c *column) appendEntries(dst []byte, keys, values []parquet.Value) ([]byte
 		if json.Unmarshal(b, &text) != nil { // a number
 			text = string(b)
 		}
-		if dst, err = appendName(dst, text+c.name); err != nil {
+		name, err := json.Marshal(text + c.name)
+		if err != nil {
 			return nil, err
 		}
-		if dst, err = c.appendValue(dst, values[j]); err != nil {
+		if dst, err = c.appendValue(append(append(separated(dst), name...), ':'), values[j]); err != nil {
 			return nil, err
 		}
 	}

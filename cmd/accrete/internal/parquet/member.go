@@ -8,11 +8,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// nest sets what comes before each column, so that members of one object come together.
+// nest sets what comes before each column, so that members of one object come together, and its name.
 func nest(columns []column) error {
 	var dirs []string
 	for i := range columns {
 		c, same := &columns[i], 0
+		text, err := json.Marshal(c.name)
+		if err != nil {
+			return err
+		}
+		c.text = append(text, ':')
 		for same < min(len(dirs), len(c.dirs)) && dirs[same] == c.dirs[same] {
 			same++
 		}
@@ -81,20 +86,12 @@ func (c *column) path() string {
 	return strings.Join(append(c.dirs[:len(c.dirs):len(c.dirs)], c.name), ".")
 }
 
-// appendName appends the name of a member and its colon.
-func appendName(dst []byte, name string) ([]byte, error) {
-	text, err := json.Marshal(name)
-	return append(append(separated(dst), text...), ':'), err
-}
-
 // appendMember appends the member of a column that is in no map.
 func (c *column) appendMember(dst []byte, values []parquet.Value) (_ []byte, err error) {
 	if !c.list && len(values) != 1 {
 		return nil, fmt.Errorf("damaged: column %q has %d values in a row", c.path(), len(values))
 	}
-	if dst, err = appendName(dst, c.name); err != nil {
-		return nil, err
-	}
+	dst = append(separated(dst), c.text...)
 	if c.list {
 		dst = append(dst, '[')
 		if len(values) == 1 && values[0].IsNull() && values[0].DefinitionLevel() <= c.empty {
