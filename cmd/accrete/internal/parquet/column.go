@@ -65,7 +65,7 @@ func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 		}
 		whole := strings.Join(append(slices.Clone(c.dirs), c.name), ".")
 		switch {
-		case !top(whole):
+		case len(c.dirs) == 0, !top(whole):
 			all = append(all, c)
 		case c.keys != nil:
 			c.dirs = []string{strings.Join(c.dirs, ".")}

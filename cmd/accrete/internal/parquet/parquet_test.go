@@ -50,7 +50,7 @@ func store(t *testing.T, b []byte) string {
 }
 
 func read(path string) (string, error) {
-	l, err := Open(path, func(path string) bool { return path == "deep.label" })
+	l, err := Open(path, func(path string) bool { return path == "deep.label" || path == "i" })
 	if err != nil {
 		return "", err
 	}
