@@ -126,3 +126,21 @@ func TestFitLearnsMoreClasses(t *testing.T) {
 		t.Errorf("%.100s", header)
 	}
 }
+
+// Fields of --key and --weight that no row has are reported: JSON lines have no header to miss them in.
+func TestFitWarnsOfFieldsThatNoRowHas(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows := ""
+	for i := range 40 {
+		rows += fmt.Sprintf(`{"a":%d,"k":"k%d","w":%d,"y":"%c"}`+"\n", i%7, i%3, 1+i%2, 'p'+rune(i%2))
+	}
+	if err := os.WriteFile("rows.jsonl", []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flags, want := range map[string]int{"--key k --weight w": 0, "--key kk --weight w": 1, "--key k --weight ww": 1, "--key kk --weight ww": 2} {
+		code, _, stderr := call(t, nil, append([]string{"fit", "rows.jsonl", "--label", "y", "--lags", "1"}, strings.Fields(flags)...)...)
+		if code != exit.Done || strings.Count(stderr, "no row has") != want {
+			t.Errorf("%s: exit code %d, %q, want %d warnings", flags, code, stderr, want)
+		}
+	}
+}

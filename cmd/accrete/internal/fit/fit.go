@@ -146,6 +146,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Progressive.Figures = run.Deviation()
 	warnOfLabels(e, file)
+	f.warnOfFields(e, &r)
 	warnOfCosts(e, options, schema.Classes)
 	if f.Shuffle == nil && f.Lags == 0 && r.sorted(p) {
 		e.Log.Warn().Msg("successive labels hardly differ: if the rows are sorted by the label, the progressive error says nothing about other rows, and --shuffle 1 learns a better model")
@@ -182,6 +183,17 @@ func warnOfLabels(e *env.Env, file *decode.File) {
 	}
 	if n := file.LikeClasses(); n > 0 {
 		e.Log.Warn().Int("labels", n).Msg("the labels are a few whole numbers, and were learned as values: if they are classes, use --task classification, and otherwise --task regression to confirm")
+	}
+}
+
+// warnOfFields logs that --key or --weight names a field that no row has. Only CSV files have a header
+// that would say so at once.
+func (f *Command) warnOfFields(e *env.Env, r *Report) {
+	if f.Key != "" && !r.keyed {
+		e.Log.Warn().Str("key", f.Key).Msg("no row has the field that --key names at its top, so all rows have the same key")
+	}
+	if f.Weight != "" && !r.weighted {
+		e.Log.Warn().Str("weight", f.Weight).Msg("no row has another weight than 1 in the field that --weight names at its top")
 	}
 }
 

@@ -48,6 +48,7 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 		if err := out.add(file); err != nil {
 			return err
 		}
+		r.keyed, r.weighted = r.keyed || len(row.Key) > 0, r.weighted || row.Weight != 1
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
