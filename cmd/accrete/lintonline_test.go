@@ -56,6 +56,9 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		`{"sample":{"of":"oldest records, which a new model learns first","records":100,"labelled":97,"rejected":3,"task":"regression","like_classes":5}}`,
 		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
 	}, "--json", "--sample", "100")
+	lint(exit.Done, []string{
+		"warning  none of the sampled records has another weight than 1: correct input.weight (noweight)",
+	}, "--set", "input.weight=noweight")
 	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
 	long := kafkatest.Name("in") // a common way to say that records are kept for ever
 	if err := client.Create(t.Context(), long, 1, map[string]string{"retention.ms": "9223372036854775807"}); err != nil {

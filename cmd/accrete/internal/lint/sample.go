@@ -36,6 +36,8 @@ type SampleReport struct {
 	// LikeClasses is the number of different labels if a new model reads them as values, but they look
 	// like classes.
 	LikeClasses int `json:"like_classes,omitempty"`
+
+	keyed, weighted bool // a record has a key, or another weight than 1
 }
 
 // labels returns the part of the text about labels without features.
@@ -75,11 +77,29 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 	if err := o.printSample(s.Report, s.Columns, s.why); err != nil {
 		return err
 	}
+	if err := o.unused(&s.Report); err != nil {
+		return err
+	}
 	switch r := s.Report; {
 	case r.Rejected > r.Records/2:
 		return o.say("problem", "more than half of the sampled records would go to quarantine, at which a learner pauses: correct the configuration or the records")
 	case r.Records > 0 && r.Labelled+r.Labels == 0 && o.c.Learner.Task != "novelty":
 		return o.say("warning", "none of the sampled records has a label: correct input.label (%s), unless labelled ones are yet to come", o.c.Input.Label)
+	}
+	return nil
+}
+
+// unused warns of a weight that no record has, such as one with a misspelt name, and of such a key if the
+// records have no keys of their own, which are used instead.
+func (o *cluster) unused(r *SampleReport) error {
+	in := &o.c.Input
+	if in.Key != "" && !r.keyed && r.Records > r.Rejected+r.Labels {
+		if err := o.say("warning", "none of the sampled records has a key: correct input.key (%s), a field at their top", in.Key); err != nil {
+			return err
+		}
+	}
+	if in.Weight != "" && !r.weighted && r.Records > r.Rejected+r.Labels {
+		return o.say("warning", "none of the sampled records has another weight than 1: correct input.weight (%s), a field at their top", in.Weight)
 	}
 	return nil
 }
@@ -138,6 +158,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 			continue
 		}
 		t.Add(row.X, row.Types)
+		report.keyed, report.weighted = report.keyed || len(row.Key) > 0, report.weighted || row.Weight != 1
 		if row.Label.Task != learner.Auto {
 			report.Labelled++
 			if fit != nil {
