@@ -95,6 +95,28 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 	}
 }
 
+// A beginning is verified also if the program reads the file in another way since.
+func TestABeginningIsVerifiedAsItWasRead(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := learntest.Rings(300)
+	kafkatest.Fill(t, c, in, 1, values[200:])
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg.Start = fileOf(values[:200])
+	learnAll(t, cfg)
+	was := *cfg.Start
+	for _, now := range [][]string{values[1:200], {"no row"}} {
+		cfg.Start = fileOf(now)
+		cfg.Start.Name, cfg.Start.SHA256 = was.Name, was.SHA256
+		if v, err := audit.Verify(t.Context(), cfg); err == nil && v.Divergent == 0 {
+			t.Errorf("with other rows: verify %+v, %v", v, err)
+		}
+		cfg.Start.Earlier = was.Rows
+		if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || !v.Start.Verified {
+			t.Errorf("with those rows as the earlier ones: verify %+v, %v", v, err)
+		}
+	}
+}
+
 // A new model can begin in the middle of its inputs.
 func TestAModelBeginsAtStatedPositions(t *testing.T) {
 	c, in, rest := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("rings")

@@ -46,16 +46,32 @@ func (v *Verification) began(ctx context.Context, c model.Config, f *modellog.Fo
 	if !s.Is(have.Start) {
 		return fmt.Errorf("%w: the model log began with %v, not with %s", model.ErrStart, have.Start, s.Name)
 	}
+	got, err := restarted(ctx, s, c, have.Start, options)
+	if s.Earlier != nil && (err != nil || got != have.Start.StateHash) {
+		earlier := *s
+		earlier.Rows = s.Earlier
+		if before, unread := restarted(ctx, &earlier, c, have.Start, options); unread == nil && before == have.Start.StateHash {
+			got, err = before, nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	v.start(c, got)
+	return nil
+}
+
+// restarted returns the hash of the state that a model begins with.
+func restarted(ctx context.Context, s *model.Start, c model.Config, as *modellog.Start, options []byte) (snapshot.Hash, error) {
 	h, _, err := beginning.State(ctx, s, c, options)
 	if err != nil {
-		return err
+		return snapshot.Hash{}, err
 	}
-	again, err := journal.Describe(*have.Start, h)
+	again, err := journal.Describe(*as, h)
 	if err != nil {
-		return err
+		return snapshot.Hash{}, err
 	}
-	v.start(c, again.StateHash)
-	return nil
+	return again.StateHash, nil
 }
 
 // start compares the state got with the one that the model began with.

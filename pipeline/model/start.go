@@ -19,6 +19,10 @@ type Start struct {
 	Snapshot []byte
 	Rows     func(yield func(value []byte) error) error
 
+	// Earlier yields the rows as earlier versions read the file, with which a model may have begun. It
+	// is nil if they are those of Rows.
+	Earlier func(yield func(value []byte) error) error
+
 	From From
 }
 

@@ -56,11 +56,28 @@ var kinds = []kind{
 	{"an Avro file", avro.Magic, func(path string, _ *decode.Config) (io.Reader, error) { return avro.Open(path) }},
 }
 
+// ReadOtherwise reports whether earlier versions read a file in another way: in a Parquet file, fields
+// of records were members of the row, and maps two lists.
+func ReadOtherwise(path string) bool { return begins(path, parquet.Magic) }
+
+// OpenEarlier opens a file of which ReadOtherwise is true as earlier versions did.
+func OpenEarlier(path string, c decode.Config) (*decode.File, error) {
+	lines, err := parquet.Open(path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return decode.Read(lines, path, c, decode.Schema{})
+}
+
 // atTop returns which fields of records in a Parquet file are members of the row: label, key and
-// weight, which are read from there, and all of them for a model that does not look into objects.
+// weight, which are read from there. It returns nil, for all of them, for a model that does not look
+// into objects.
 func atTop(c *decode.Config) func(path string) bool {
+	if c.Depth == 0 {
+		return nil
+	}
 	return func(path string) bool {
-		return c.Depth == 0 || path == c.Label || path == c.Key || path == c.Weight || slices.Contains(c.Labels, path)
+		return path == c.Label || path == c.Key || path == c.Weight || slices.Contains(c.Labels, path)
 	}
 }
 

@@ -36,7 +36,7 @@ const mostScale = 400
 
 // columnsOf returns the leaves of the schema of a file in the order of their members. The leaves for
 // which top is true come first and are members of the row, named by their paths; others are in the
-// objects that their paths name.
+// objects that their paths name. If top is nil, all are members of the row, and maps two lists.
 func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 	s := f.Schema()
 	elements := slices.DeleteFunc(slices.Clone(f.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
@@ -54,6 +54,11 @@ func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 		if err != nil {
 			return nil, err
 		}
+		if top == nil {
+			c.name, c.dirs = c.path(), nil
+			all = append(all, c)
+			continue
+		}
 		if n := maps[i]; n > 0 && c.list && len(path) > n+1 {
 			within := strings.Join(path[:n], ".")
 			if keys[within] == nil {
@@ -63,16 +68,11 @@ func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 			}
 			c.keys, c.dirs, c.name = keys[within], path[:n], strings.Join(append([]string{""}, path[n+2:]...), ".")
 		}
-		whole := strings.Join(append(slices.Clone(c.dirs), c.name), ".")
-		switch {
-		case len(c.dirs) == 0, !top(whole):
-			all = append(all, c)
-		case c.keys != nil:
-			c.dirs = []string{strings.Join(c.dirs, ".")}
-			all = append(all, c)
-		default:
-			c.dirs, c.name = nil, whole
+		if c.keys == nil && len(c.dirs) > 0 && top(c.path()) {
+			c.name, c.dirs = c.path(), nil
 			first = append(first, c)
+		} else {
+			all = append(all, c)
 		}
 	}
 	all = append(first, all...)

@@ -35,7 +35,8 @@ type Lines struct {
 }
 
 // Open opens a file. Errors, including those of Read, say what is wrong with it. The fields of records
-// for which top is true are members of the rows, named by their paths.
+// for which top is true are members of the rows, named by their paths. If top is nil, all fields are, and
+// a map is a list of its keys and one of its values, as earlier versions read files.
 func Open(path string, top func(path string) bool) (l *Lines, err error) {
 	f, err := os.Open(path)
 	if err != nil {

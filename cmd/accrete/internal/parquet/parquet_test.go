@@ -137,6 +137,34 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// Without top, rows are those of earlier versions, for histories that began with a file.
+func TestRowsOfEarlierVersions(t *testing.T) {
+	type inner struct {
+		C string  `parquet:"c"`
+		X []int32 `parquet:"x,list"`
+	}
+	type mapped struct {
+		Deep inner            `parquet:"deep"`
+		Of   map[string]int32 `parquet:"of"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []mapped{{inner{"p", []int32{1}}, map[string]int32{"k": 2}}, {}}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(store(t, b.Bytes()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got, err := io.ReadAll(l)
+	want := `{"deep.c":"p","deep.x":[1],"of.key_value.key":["k"],"of.key_value.value":[2]}
+{"deep.c":"","deep.x":[],"of.key_value.key":[],"of.key_value.value":[]}
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
 // A damaged file is an error, or has other values, and nothing else.
 func TestDamagedFiles(t *testing.T) {
 	whole, err := os.ReadFile(write(t, rows()))

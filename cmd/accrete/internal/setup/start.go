@@ -45,8 +45,17 @@ func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string)
 		}
 		return s, err
 	}
-	s.Rows = func(yield func([]byte) error) error {
-		if err := rows(ctx, e, c, path, yield); err != nil {
+	s.Rows = unchanged(s, path, func(yield func([]byte) error) error { return rows(ctx, e, c, path, yield) })
+	if files.ReadOtherwise(path) {
+		s.Earlier = unchanged(s, path, func(yield func([]byte) error) error { return earlierRows(ctx, c, path, yield) })
+	}
+	return s, nil
+}
+
+// unchanged returns read with an error if the file is not the one that s names, after it was read.
+func unchanged(s *model.Start, path string, read func(yield func([]byte) error) error) func(yield func([]byte) error) error {
+	return func(yield func([]byte) error) error {
+		if err := read(yield); err != nil {
 			return err
 		}
 		now, _, err := digest(path)
@@ -55,7 +64,6 @@ func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string)
 		}
 		return err
 	}
-	return s, nil
 }
 
 // digest returns the SHA-256 of a file, and whether it is a snapshot.
@@ -92,6 +100,25 @@ func rows(ctx context.Context, e *env.Env, c *config.Config, path string, yield 
 	if err != nil {
 		return err
 	}
+	return records(ctx, file, yield)
+}
+
+// earlierRows is rows for versions that read the file in another way.
+func earlierRows(ctx context.Context, c *config.Config, path string, yield func([]byte) error) error {
+	d, err := Decode(c)
+	if err != nil {
+		return err
+	}
+	d.Format = ""
+	file, err := files.OpenEarlier(path, d)
+	if err != nil {
+		return err
+	}
+	return records(ctx, file, yield)
+}
+
+// records yields the rows of a file, and closes it.
+func records(ctx context.Context, file *decode.File, yield func([]byte) error) error {
 	defer file.Close()
 	for ctx.Err() == nil {
 		if err := file.Skip(); err == io.EOF {
