@@ -48,12 +48,14 @@ func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decod
 type kind struct {
 	name  string
 	magic string // its first bytes
-	open  func(path string, c *decode.Config) (io.Reader, error)
+	open  func(path string, c *decode.Config, s *decode.Schema) (io.Reader, error)
 }
 
 var kinds = []kind{
-	{"a Parquet file", parquet.Magic, func(path string, c *decode.Config) (io.Reader, error) { return parquet.Open(path, atTop(c)) }},
-	{"an Avro file", avro.Magic, func(path string, _ *decode.Config) (io.Reader, error) { return avro.Open(path) }},
+	{"a Parquet file", parquet.Magic, func(path string, c *decode.Config, s *decode.Schema) (io.Reader, error) {
+		return parquet.Open(path, atTop(c, s))
+	}},
+	{"an Avro file", avro.Magic, func(path string, _ *decode.Config, _ *decode.Schema) (io.Reader, error) { return avro.Open(path) }},
 }
 
 // ReadOtherwise reports whether earlier versions read a file in another way: in a Parquet file, fields
@@ -71,8 +73,18 @@ func OpenEarlier(path string, c decode.Config) (*decode.File, error) {
 
 // atTop returns which fields of records in a Parquet file are members of the row: label, key and
 // weight, which are read from there. It returns nil, for all of them, for a model that does not look
-// into objects.
-func atTop(c *decode.Config) func(path string) bool {
+// into objects, or has columns that no other reading gives: in a record that is ignored, or of a map.
+func atTop(c *decode.Config, s *decode.Schema) func(path string) bool {
+	for _, name := range s.Columns {
+		if strings.Contains(name, ".key_value.") {
+			return nil
+		}
+		for of, typ := range c.Types {
+			if typ == "ignored" && strings.HasPrefix(name, of+".") {
+				return nil
+			}
+		}
+	}
 	if c.Depth == 0 {
 		return nil
 	}
@@ -102,7 +114,7 @@ func (k *kind) lines(path string, c decode.Config, s decode.Schema) (*decode.Fil
 	if c.Format != "" && c.Format != "json" {
 		return nil, fmt.Errorf("%s is %s, which is read as json: omit the format %s", path, k.name, c.Format)
 	}
-	lines, err := k.open(path, &c)
+	lines, err := k.open(path, &c, &s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

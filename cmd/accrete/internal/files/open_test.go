@@ -48,11 +48,18 @@ func TestAPipeIsNotRead(t *testing.T) {
 func TestFieldsOfRecordsAtTheTop(t *testing.T) {
 	c := decode.Config{Labels: []string{"a.y"}, Key: "a.k", Weight: "a.w", Depth: decode.MaxDepth}
 	for path, want := range map[string]bool{"a.y": true, "a.k": true, "a.w": true, "a.x": false, "a": false} {
-		if atTop(&c)(path) != want {
+		if atTop(&c, &decode.Schema{Columns: []string{"a.x", "b.x"}})(path) != want {
 			t.Errorf("%s: want %v", path, want)
 		}
 	}
-	if c.Depth = 0; atTop(&c) != nil {
+	for _, column := range []string{"b.x", "m.key_value.value.0"} {
+		c := c
+		c.Types = map[string]string{"b": "ignored"}
+		if atTop(&c, &decode.Schema{Columns: []string{"a.x", column}}) != nil {
+			t.Errorf("a model with the column %s does not see it", column)
+		}
+	}
+	if c.Depth = 0; atTop(&c, &decode.Schema{}) != nil {
 		t.Error("a model that does not look into objects does not see the fields")
 	}
 }
