@@ -107,7 +107,9 @@ def main(binary, directory):
         model = accrete.load(snapshot) if "qmc" not in options else None
         if label == "tails":
             data += probes(model, data[1])
-            file.write_text("".join(json.dumps(r) + "\n" for r in data))
+        else:
+            data += [row | {"a": float(i - 20), "b": -300.0 * i, "d": 1e9 * i} for i, row in enumerate(data[:40])]  # beyond the rows learned
+        file.write_text("".join(json.dumps(r) + "\n" for r in data))
         said = subprocess.run([binary, "predict", str(file), "--model", str(snapshot), "--json"], check=True, capture_output=True, text=True)
         want = [json.loads(line) for line in said.stdout.splitlines()]
         wrote = export(binary, snapshot, graph)

@@ -101,6 +101,11 @@ def rows(label, declared):
     return out
 
 
+def far(data):
+    """Returns rows with numbers beyond those of the rows that were learned."""
+    return [row | {"a": 7.0 * (-1) ** i * 1e9, "b": (i - 20) * 1e3} for i, row in enumerate(data[:40])]
+
+
 def differences(got, want, path=""):
     """Yields the relative differences of numbers; everything else has to be equal."""
     if isinstance(want, dict):
@@ -149,6 +154,8 @@ def main(binary, directory):
     for name, label, options in MODELS:
         data = rows(label, "declared" in name)
         file, snapshot = fit(binary, directory, name, data, options)
+        data += far(data)
+        file.write_text("".join(json.dumps(r) + "\n" for r in data))
         said = subprocess.run([binary, "predict", str(file), "--model", str(snapshot), "--json"], check=True, capture_output=True, text=True)
         lines = [json.loads(line) for line in said.stdout.splitlines()]
         model = accrete.load(snapshot)

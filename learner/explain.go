@@ -52,13 +52,13 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 		return nil, fmt.Errorf("%w: the kernel %v has features of its own, not frequencies", ErrUnexplained, m.bank.Map().Kernel)
 	}
 	m.Predict(b)
-	n := b.Len()
+	n, within := b.Len(), m.seenOf(m.x)
 	out := make([]Explanation, n)
 	var team cores.Team
 	tasks := (n + explainedTogether - 1) / explainedTogether
 	team.Resize(tasks)
 	team.Run(tasks, func(_, i int) {
-		m.explain(out, i*explainedTogether, min((i+1)*explainedTogether, n))
+		m.explain(out, within, i*explainedTogether, min((i+1)*explainedTogether, n))
 	})
 	return out, nil
 }
@@ -68,11 +68,11 @@ func (m *Model) Explain(b *Batch) ([]Explanation, error) {
 const explainedTogether = 16
 
 // explain sets out[from:to] to the explanations of these rows. Predict must have been called
-// before.
-func (m *Model) explain(out []Explanation, from, to int) {
+// before. within has all rows as seenOf returns them.
+func (m *Model) explain(out []Explanation, within []float32, from, to int) {
 	k, d := m.head.Scores(), len(m.x)/len(out)
 	x := make([]float64, (to-from)*d)
-	for i, v := range m.x[from*d : to*d] {
+	for i, v := range within[from*d : to*d] {
 		x[i] = float64(v)
 	}
 	base, ownBase := slices.Clone(m.intercept), make([]float64, k)
@@ -89,7 +89,7 @@ func (m *Model) explain(out []Explanation, from, to int) {
 	for i := range out[from:to] {
 		e := Explanation{Size: k, Base: slices.Clone(base), Scores: slices.Clone(m.f[(from+i)*k : (from+i+1)*k])}
 		of := parts[i*d*k : (i+1)*d*k]
-		m.attribute(of, e.Base, m.x[(from+i)*d:(from+i+1)*d], own[i*d*k:(i+1)*d*k], ownBase)
+		m.attribute(of, e.Base, m.x[(from+i)*d:(from+i+1)*d], within[(from+i)*d:(from+i+1)*d], own[i*d*k:(i+1)*d*k], ownBase)
 		m.inUnits(of, e.Base, e.Scores)
 		e.Parts, e.Rest = m.byColumn(of, k), make([]float64, k)
 		for c := range k {
@@ -121,13 +121,13 @@ func (m *Model) inUnits(parts, base, scores []float64) {
 }
 
 // attribute completes parts and base, which hold what the random features add to the scores of x, a
-// scaled row. It adds the leaves of trees. In a mixture it then multiplies the sum by the share of
-// the algorithm, and adds the linear members and the kernel machines; own and ownBase hold what the
-// machines add.
-func (m *Model) attribute(parts, base []float64, x []float32, own, ownBase []float64) {
+// scaled row, that they see as within. It adds the leaves of trees. In a mixture it then multiplies
+// the sum by the share of the algorithm, and adds the linear members, the kernel machines, and what x
+// is beyond the range; own and ownBase hold what the machines add.
+func (m *Model) attribute(parts, base []float64, x, within []float32, own, ownBase []float64) {
 	k := len(base)
 	if m.forest != nil {
-		attribution.Leaves(parts, base, m.forest, x, m.leafCoef)
+		attribution.Leaves(parts, base, m.forest, within, m.leafCoef)
 	}
 	if m.static == nil || len(m.static.Engine) == 0 {
 		return
@@ -145,6 +145,7 @@ func (m *Model) attribute(parts, base []float64, x []float32, own, ownBase []flo
 		parts[i] += v
 	}
 	attribution.Linear(parts, base, x, m.static.Linear)
+	m.static.AttributeBeyond(parts, x, within)
 }
 
 // waveParts returns the parts, rows × columns × scores, of random features of whole blocks of a Map

@@ -9,7 +9,6 @@ import (
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/cores"
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
 const (
@@ -51,7 +50,7 @@ func (m *Model) Importance() ([]float64, error) {
 		w := float32(m.scaler.ColumnWeights[i%d])
 		x[i], other[i] = float32(x[i]*w), float32(other[i]*w)
 	}
-	return m.totalEffects(x, other, m.scored(x, n), n), nil
+	return m.effectsOn(x, other, n), nil
 }
 
 // ImportanceOn is Importance for the rows of b, of which there must be two or more, instead of
@@ -66,15 +65,14 @@ func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 		return nil, fmt.Errorf("%w: %d rows of %d values, want 2 rows or more of %d", ErrUnexplained, n, b.Dim(), m.dim)
 	}
 	m.Predict(b)
-	x, f, d, k := slices.Clone(m.x), slices.Clone(m.f), len(m.x)/n, m.head.Scores()
+	x, d := slices.Clone(m.x), len(m.x)/n
 	if some := importanceSample(n, d); some < n {
 		for i := range some {
 			at := i * n / some
 			copy(x[i*d:(i+1)*d], x[at*d:(at+1)*d])
-			copy(f[i*k:(i+1)*k], f[at*k:(at+1)*k])
 		}
 		n = some
-		x, f = x[:n*d], f[:n*k]
+		x = x[:n*d]
 	}
 	other := make([]float32, len(x))
 	from := rand.New(rand.NewPCG(1, 0)).Perm(n) // rows may be periodic
@@ -82,7 +80,13 @@ func (m *Model) ImportanceOn(b *Batch) ([]float64, error) {
 		next := from[(i+1)%n]
 		copy(other[at*d:(at+1)*d], x[next*d:(next+1)*d])
 	}
-	return m.totalEffects(x, other, f, n), nil
+	return m.effectsOn(x, other, n), nil
+}
+
+// effectsOn is totalEffects for rows x and other, each moved into the range that random features see.
+func (m *Model) effectsOn(x, other []float32, n int) []float64 {
+	x, other = slices.Clone(m.seenOf(x)), slices.Clone(m.seenOf(other))
+	return m.totalEffects(x, other, m.scores(nil, x, n, noSparse), n)
 }
 
 func (m *Model) hasImportance() error {
@@ -169,7 +173,7 @@ func (m *Model) changes(dst []float64, spans []span, x, other []float32, f []flo
 		if own != nil {
 			own.Sum(more, at.from, at.to)
 		}
-		m.complete(score, x, more, noSparse)
+		m.complete(score, x, x, more, noSparse)
 		exchange(x, other, d, at.from, at.to)
 		for i, v := range score {
 			e := v - f[i]
@@ -195,17 +199,6 @@ func exchange(x, other []float32, d, from, to int) {
 			x[j], other[j] = other[j], x[j]
 		}
 	}
-}
-
-// scored returns the scores of n scaled rows.
-func (m *Model) scored(x []float32, n int) []float64 {
-	k := m.head.Scores()
-	f := engine.Scores(nil, m.bank, x, m.coef, m.intercept, n)
-	if m.static != nil {
-		m.own = machineScores(m.own, m.machines, x, m.static, k, n)
-	}
-	m.complete(f, x, m.own, noSparse)
-	return f
 }
 
 func noSparse(int) Sparse { return Sparse{} }

@@ -120,7 +120,7 @@ func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
 	for i := range x1 {
 		x1[i], x2[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 	}
-	f := m.scored(x1, n)
+	f := m.scores(nil, x1, n, noSparse)
 	variance, mean := 0.0, 0.0
 	for _, v := range f {
 		mean += v / n
@@ -140,7 +140,7 @@ func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
 		for i := range n {
 			changed[i*columns+j] = x2[i*columns+j]
 		}
-		for i, v := range m.scored(changed, n) {
+		for i, v := range m.scores(nil, changed, n, noSparse) {
 			want += (v - f[i]) * (v - f[i]) / (2 * n * variance)
 		}
 		if math.Abs(got-want) > 1e-4 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -19,7 +20,8 @@ func (l *Learner) newMixture() *mixture.Mixture {
 	if l.config.Sparse > 0 {
 		beside = append(beside, member.SparseKind(l.config.Sparse))
 	}
-	return mixture.New(l.head, warmup.Version(l.config.Warmup) >= warmup.Fifteenth, beside...)
+	v := warmup.Version(l.config.Warmup)
+	return mixture.New(l.head, mixture.Options{Combines: v >= warmup.Fifteenth, Extrapolates: v >= warmup.Seventeenth}, beside...)
 }
 
 // machineProblem is what the kernel machines of a mixture are created with.
@@ -62,6 +64,13 @@ type mixedPass struct {
 	servedX      []float32 // the rows, scaled as a scorer has them before the first fit
 	outliers     []bool    // which labels are outliers
 
+	within     []float32 // x within the range that random features see, see mixture.Static; x itself if there is none
+	moved      []float32 // memory of within
+	beyondRows []int     // for each row, its index among those beyond the range, or −1; empty if there are none
+	beyondX    []float32 // those rows, within the range
+	beyondF    []float64 // their scores, like f
+	beyond     []float64 // what a row adds to the scores of random features, see member.Row
+
 	// Scorer are the predictions of a scorer for the same rows, with the State before the
 	// pass: it has the members that need no labels.
 	Scorer Predictions
@@ -71,10 +80,10 @@ type mixedPass struct {
 func (l *Learner) beginMixed(p *PredictedBatch) {
 	var x []float32 // nil before the first fit
 	if l.fit != nil {
-		x = p.x
+		x = p.within
 	}
 	l.mixture.Begin(x, p.rows)
-	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &l.mixture.Static, p.head.Scores(), p.rows)
+	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), x, &l.mixture.Static, p.head.Scores(), p.rows)
 }
 
 // machineWork is the number of values of random features of the machines that justify another core:
@@ -89,12 +98,12 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
-	x := p.x
+	x, within := p.x, p.within
 	if s := m.Static.Early; s != nil {
 		p.servedX = scaledRows(p.servedX[:0], s, p.raw, p.rows)
-		x = p.servedX
+		x, within = p.servedX, p.servedX
 	}
-	m.Static.Apply(p.servedScores, x, p.ownFeatures, p.batch.Sparse)
+	m.Static.Apply(p.servedScores, x, within, p.ownFeatures, p.batch.Sparse)
 	p.Scorer = Predictions{
 		Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size),
 		Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages,
@@ -113,6 +122,10 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		if l.fit != nil {
 			d := l.width()
 			r.X = p.x[i*d : (i+1)*d]
+			if p.isBeyond(i) {
+				p.beyond = m.Beyond(p.beyond[:0], r.X, p.within[i*d:(i+1)*d])
+				r.Beyond = p.beyond
+			}
 		} else if l.early != nil {
 			p.earlyX = state.Extend(p.earlyX[:0], l.dim)
 			l.early.Apply(p.earlyX, p.raw.X(i))
@@ -221,6 +234,17 @@ func (l *Learner) setEarly(rows int) {
 	l.early = &s
 }
 
+// margin returns that of the kernel: see mixture.Margin. It is 0 without a fit.
+func (l *Learner) margin() float32 {
+	if l.fit == nil {
+		return 0
+	}
+	if k, ok := l.fit.Kernel.(kernel.Scaled); ok {
+		return mixture.Margin(k.LengthScale())
+	}
+	return 0
+}
+
 // startMixed starts the members again with the fit of the warm-up, and lets them learn the rows so
 // far, which are x as the model sees them.
 func (l *Learner) startMixed(x []float64) {
@@ -229,7 +253,7 @@ func (l *Learner) startMixed(x []float64) {
 	for i := range l.warmup.Labels {
 		l.fit.Scaler.Apply(scaled[i*d:(i+1)*d], x[i*d:(i+1)*d])
 	}
-	l.mixture.Start(&l.head, l.fit.Scaler.ColumnWeights, scaled, l.warmup.Labels, l.warmup.Weights)
+	l.mixture.Start(&l.head, l.fit.Scaler.ColumnWeights, l.margin(), scaled, l.warmup.Labels, l.warmup.Weights)
 }
 
 // loadMixed reads the mixture of a learner whose other fields are loaded.
@@ -245,5 +269,5 @@ func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
 		l.setEarly(n)
 		l.mixture.LoadEarly(&l.head, l.early, l.warmup.Labels[:n])
 	}
-	l.mixture.Load(s, &l.head, factors, l.labelled, len(l.warmup.Labels), v)
+	l.mixture.Load(s, &l.head, factors, l.margin(), l.labelled, len(l.warmup.Labels), v)
 }

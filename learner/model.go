@@ -122,10 +122,11 @@ type Model struct {
 	machines  *features.Bank    // random features of the kernel machines in the mixture; nil if there are none
 	windows   *windows.Windows  // nil if there are none
 
-	x    []float32 // scratch
-	f    []float64
-	own  []float64 // scores of the random features of machines
-	seen Batch     // rows as the metric or the encoding has them
+	x      []float32 // scratch
+	within []float32 // see seenOf
+	f      []float64
+	own    []float64 // scores of the random features of machines
+	seen   Batch     // rows as the metric or the encoding has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
@@ -179,12 +180,8 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.posterior != nil {
 		p.Leverages = m.posterior.Leverages(nil, m.x, n)
 	}
-	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
-	if m.static != nil {
-		m.own = machineScores(m.own, m.machines, m.x, m.static, k, n)
-	}
-	m.complete(m.f, m.x, m.own, b.Sparse)
+	m.f = m.scores(m.f[:0], m.x, n, b.Sparse)
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -197,15 +194,37 @@ func (m *Model) Predict(b *Batch) Predictions {
 	return p
 }
 
+// scores appends the scores of n scaled rows x to dst. of returns the sparse part of a row.
+func (m *Model) scores(dst []float64, x []float32, n int, of func(i int) Sparse) []float64 {
+	within := m.seenOf(x)
+	dst = engine.Scores(dst, m.bank, within, m.coef, m.intercept, n)
+	if m.static != nil {
+		m.own = machineScores(m.own, m.machines, within, m.static, m.head.Scores(), n)
+	}
+	m.complete(dst, x, within, m.own, of)
+	return dst
+}
+
+// seenOf returns scaled rows x as random features and trees see them: in a mixture within the range
+// of the rows that were learned. It is valid until the next call.
+func (m *Model) seenOf(x []float32) []float32 {
+	if m.static == nil || len(m.static.Range) == 0 {
+		return x
+	}
+	m.within = m.static.Within(m.within[:0], x)
+	return m.within
+}
+
 // complete turns f, the sums of the random features and the intercepts for scaled rows x, into the
-// scores of these rows: it adds the leaves of trees, and applies the mixture. own holds the sums of
-// the kernel machines of the mixture, and of returns the sparse part of a row.
-func (m *Model) complete(f []float64, x []float32, own []float64, of func(i int) Sparse) {
+// scores of these rows: it adds the leaves of trees, and applies the mixture. within is x as seenOf
+// returns it, own holds the sums of the kernel machines of the mixture, and of returns the sparse
+// part of a row.
+func (m *Model) complete(f []float64, x, within []float32, own []float64, of func(i int) Sparse) {
 	if m.forest != nil {
-		m.forest.Sum(f, x, m.leafCoef, m.head.Scores())
+		m.forest.Sum(f, within, m.leafCoef, m.head.Scores())
 	}
 	if m.static != nil {
-		m.static.Apply(f, x, own, of)
+		m.static.Apply(f, x, within, own, of)
 	}
 }
 

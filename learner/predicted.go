@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
@@ -69,11 +70,19 @@ func (p *PredictedBatch) scores(i int) []float64 {
 	return p.engineScores(i)
 }
 
-// engineScores returns the scores by which the engine predicts row i.
+// engineScores returns the scores by which the engine predicts row i, in a mixture those of the row
+// within the range that random features see.
 func (p *PredictedBatch) engineScores(i int) []float64 {
+	f := p.f
+	if p.isBeyond(i) {
+		f, i = p.beyondF, p.beyondRows[i]
+	}
 	at := i*p.Columns + p.Served
-	return p.f[at : at+p.head.Scores()]
+	return f[at : at+p.head.Scores()]
 }
+
+// isBeyond reports whether an input of row i is beyond the range that random features see.
+func (p *PredictedBatch) isBeyond(i int) bool { return len(p.beyondRows) > 0 && p.beyondRows[i] >= 0 }
 
 // Predict predicts the first rows of b, up to and including the one after which
 // the model may change. The rows of b must stay as they are until the PredictedBatch is
@@ -149,6 +158,7 @@ func (l *Learner) read(p *PredictedBatch) {
 
 // score sets the scaled rows of p, and the scores of the engine and of the members of the mixture.
 func (l *Learner) score(p *PredictedBatch) {
+	p.within, p.beyondRows = nil, p.beyondRows[:0]
 	if l.fit == nil {
 		p.Columns, p.Served = l.head.Scores(), 0
 		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
@@ -159,13 +169,41 @@ func (l *Learner) score(p *PredictedBatch) {
 	}
 	p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
 	p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
+	if p.isMixed {
+		l.setWithin(p)
+	}
 	if p.isMixed && p.rows*machine.AllFeatures >= machineWork {
 		l.team.Go(func() { l.beginMixed(p) })
 	} else if p.isMixed {
 		l.beginMixed(p)
 	}
-	p.f = l.engine.Score(p.f[:0], p.x, p.rows)
+	if len(p.beyondRows) > 0 {
+		p.beyondF = l.engine.Score(p.beyondF[:0], p.beyondX, len(p.beyondX)/l.width())
+	}
+	p.f = l.engine.Score(p.f[:0], p.x, p.rows) // last, because the engine learns these rows next
 	l.team.Wait()
+}
+
+// setWithin sets the rows of p within the range that random features see, and which rows are beyond
+// it. These have scores of their own, because what is learned from a row are its inputs as they are.
+func (l *Learner) setWithin(p *PredictedBatch) {
+	d := l.width()
+	p.within = l.mixture.Static.Within(p.moved[:0], p.x)
+	if len(l.mixture.Static.Range) == 0 {
+		return
+	}
+	p.moved, p.beyondX = p.within, p.beyondX[:0]
+	for i := range p.rows {
+		at, within := -1, p.within[i*d:(i+1)*d]
+		if !slices.Equal(within, p.x[i*d:(i+1)*d]) {
+			at = len(p.beyondX) / d
+			p.beyondX = append(p.beyondX, within...)
+		}
+		p.beyondRows = append(p.beyondRows, at)
+	}
+	if len(p.beyondX) == 0 {
+		p.beyondRows = p.beyondRows[:0]
+	}
 }
 
 // setRules sets the rules of p to those that are not nil.

@@ -135,11 +135,12 @@ class Model:
         a, k = self._arrays, len(self._intercept)
         if self._features is not None:
             x = self._scaled(raw)
-            f = self._features.sum(x, a["coefficients"]) + self._intercept
+            within = np.clip(x, *a["mixture.range"][:2]) if "mixture.range" in a else x
+            f = self._features.sum(within, a["coefficients"]) + self._intercept
             if self._forest:
-                f = f + self._forest.sum(x, a["forest.coefficients"])
+                f = f + self._forest.sum(within, a["forest.coefficients"])
         else:
-            x, f = None, np.tile(self._intercept, (len(raw), 1))
+            x, within, f = None, None, np.tile(self._intercept, (len(raw), 1))
             if "mixture.scaler" in a:  # the linear members before the first fit
                 x = self._clipped(raw, *a["mixture.scaler"]).astype(F32)
         if len(self._share):
@@ -152,10 +153,17 @@ class Model:
                 added = np.clip(added, limits[:, 0], limits[:, 1])
             f = self._share * f + added
             if self._machines:
-                f = f + self._machines.sum(x, a["mixture.coefficients"])
+                f = f + self._machines.sum(within, a["mixture.coefficients"])
+            if "mixture.range" in a:
+                f = f + self._beyond(x, within)
             if limits is not None:
                 f = np.clip(f, limits[:, 2], limits[:, 3])
         return f, x
+
+    def _beyond(self, x, within):
+        """Returns what inputs x that are beyond the range of the rows learned add to the scores."""
+        distance = np.clip(x, *self._arrays["mixture.range"][2:]).astype(F64) - within
+        return distance @ self._arrays["mixture.slopes"].astype(F64).T
 
     def predict(self, rows):
         """Returns the Predictions of rows: a list of dicts such as records of a topic are, a

@@ -62,7 +62,7 @@ const changeColumns = "leave it out of input.columns (fit --columns), or declare
 // written lists the arrays that can be expressed in a graph.
 var written = []string{
 	"model", "kernel", "loss", "label", "center", "scale", "metric", "second", "intercept", "kept", "coefficients", "forest.columns", "forest.thresholds", "forest.coefficients", "decision", "intervals", "variance", "posterior",
-	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor", "mixture.limits", "mixture.scaler",
+	"encode.columns", "encode.parameters", "encode.keys", "encode.counts", "encode.prior", "mixture.engine", "mixture.linear", "mixture.coefficients", "mixture.factor", "mixture.limits", "mixture.range", "mixture.slopes", "mixture.scaler",
 }
 
 // newModel returns the model of a snapshot, whose serving part is served.

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -85,15 +86,15 @@ func (g *graph) waves(x value, frequencies [][]float64, coefficients []float32, 
 // scores returns the scores of the model for scaled rows x: rows × scores.
 func (m *model) scores(g *graph, x value) value {
 	intercept := numbers[float64](m, "intercept")
-	k := len(intercept)
+	k, within := len(intercept), m.within(g, x)
 	f := g.row(intercept)
 	if coefficients := numbers[float32](m, "coefficients"); len(coefficients) > 0 {
-		f = g.op("Add", g.waves(x, m.served(), coefficients, k), f)
+		f = g.op("Add", g.waves(within, m.served(), coefficients, k), f)
 	} else { // for each row
 		f = g.op("Add", g.op("MatMul", x, g.doubles(make([]float64, m.width*k), m.width, k)), f)
 	}
 	if m.trees != nil {
-		f = g.op("Add", f, m.trees.leaves(g, x, k))
+		f = g.op("Add", f, m.trees.leaves(g, within, k))
 	}
 	share := numbers[float64](m, "mixture.engine")
 	if len(share) == 0 {
@@ -118,15 +119,56 @@ func (m *model) scores(g *graph, x value) value {
 		for c := range k {
 			lo[c], hi[c] = limits[4*c+at], limits[4*c+at+1]
 		}
-		return g.op("Max", g.op("Min", v, g.row(hi)), g.row(lo))
+		return g.clipped(v, slices.Concat(lo, hi))
 	}
 	plus = limited(plus, 0)
 	f = g.op("Add", g.op("Mul", f, g.row(share)), plus)
 	if machines := numbers[float32](m, "mixture.coefficients"); len(machines) > 0 {
 		size := min(int(m.sizes[blockSize]), ownBlock)
-		f = g.op("Add", f, g.waves(x, m.frequencies(size, len(machines)/(2*size*k)), machines, k))
+		f = g.op("Add", f, g.waves(within, m.frequencies(size, len(machines)/(2*size*k)), machines, k))
+	}
+	if slopes := numbers[float32](m, "mixture.slopes"); len(slopes) > 0 {
+		f = g.op("Add", f, g.op("MatMul", m.distance(g, x, within), g.doubles(transposed(slopes, k), m.width, k)))
 	}
 	return limited(f, 2)
+}
+
+// within returns scaled rows x as random features see them: within the range of the rows that were
+// learned, if the model has one.
+func (m *model) within(g *graph, x value) value {
+	if ends := doubles(numbers[float32](m, "mixture.range")); len(ends) > 0 {
+		return g.clipped(x, ends[:2*m.width])
+	}
+	return x
+}
+
+// distance returns how far the inputs of rows x are beyond the range.
+func (m *model) distance(g *graph, x, within value) value {
+	return g.op("Sub", g.clipped(x, doubles(numbers[float32](m, "mixture.range"))[2*m.width:]), within)
+}
+
+// clipped returns rows x with each value between its ends, of which the lower ones come first.
+func (g *graph) clipped(x value, ends []float64) value {
+	n := len(ends) / 2
+	return g.op("Max", g.op("Min", x, g.row(ends[n:])), g.row(ends[:n]))
+}
+
+// transposed returns a matrix of that many rows with its rows as columns.
+func transposed(a []float32, rows int) []float64 {
+	out, n := make([]float64, len(a)), len(a)/rows
+	for i, v := range a {
+		out[i%n*rows+i/n] = float64(v)
+	}
+	return out
+}
+
+// doubles returns the values of a as float64.
+func doubles(a []float32) []float64 {
+	out := make([]float64, len(a))
+	for i, v := range a {
+		out[i] = float64(v)
+	}
+	return out
 }
 
 // maxLeverage bounds the leverage of a row.

@@ -110,7 +110,7 @@ func (m *Machine) Intercept(c int) float64 { return m.engine.ServedIntercept(c) 
 // AddServed adds the coefficients of a Machine that is Ready, see member.Machine.
 func (m *Machine) AddServed(sum, shares []float64) []float64 { return m.engine.AddServed(sum, shares) }
 
-// Ahead computes the scores of the rows of a pass.
+// Ahead computes the scores of the rows of a pass, which are within the range of those learned.
 func (m *Machine) Ahead(x []float32, n int) {
 	m.ahead, m.scored = m.ahead[:0], m.scored[:0]
 	if m.Ready() {
@@ -136,6 +136,9 @@ func (m *Machine) Score(f []float64, r *member.Row) bool {
 		return false
 	}
 	copy(f, m.ahead[r.At*k:])
+	for c, v := range r.Beyond {
+		f[c] += v
+	}
 	return true
 }
 

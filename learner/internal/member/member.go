@@ -14,6 +14,10 @@ type Row struct {
 	X    []float32 // scaled; nil before the first fit of the warm-up
 	At   int       // index in the pass under way
 
+	// Beyond is what X adds to the scores of random features because it is beyond the range that they
+	// see; empty if it is not.
+	Beyond []float64
+
 	// Last is the last label of the same key, or of any key if this one has no label yet. Its
 	// Task is Auto before the first label.
 	Last target.Label
@@ -85,8 +89,8 @@ type Affine interface {
 type Machine interface {
 	Static
 
-	// Ahead is called with the n rows x of a pass, scaled as in Row, before any of them is
-	// predicted.
+	// Ahead is called with the n rows x of a pass, scaled as in Row and within the range that random
+	// features see, before any of them is predicted.
 	Ahead(x []float32, n int)
 
 	// Thin sets the factor by which learning may cost less: 1 if the predictions of the machine

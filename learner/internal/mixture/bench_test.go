@@ -19,7 +19,7 @@ func BenchmarkRow(b *testing.B) {
 			const dim, n = 20, 16 * ChunkRows
 			rng := rand.New(rand.NewPCG(17, 18))
 			h := target.NewHead(nil, of.task, of.classes, 1)
-			m := New(h, false)
+			m := New(h, Options{})
 			rows, labels, weights := make([]float32, n*dim), make([]target.Label, n), make([]float64, n)
 			for i := range rows {
 				rows[i] = float32(rng.NormFloat64())
@@ -35,7 +35,7 @@ func BenchmarkRow(b *testing.B) {
 				columns[i] = 1
 			}
 			m.early = labels
-			m.Start(&h, columns, rows, labels, weights)
+			m.Start(&h, columns, 0, rows, labels, weights)
 			k, size := h.Scores(), h.PredictionSize()
 			engine, f, p := make([]float64, k), make([]float64, k), make([]float64, size)
 			i := 0

@@ -16,7 +16,7 @@ func TestCombinationsAreSumsOfExperts(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	h := target.NewHead(nil, target.Regression, 0, 1)
 	for range 100 {
-		m := New(h, true)
+		m := New(h, Options{Combines: true})
 		mean := 10 * r.NormFloat64()
 		m.now.labels[1] = mean
 		shares, rest := make([]float64, len(m.static)), 1.0
@@ -75,7 +75,7 @@ func TestCombinationsAreSumsOfExperts(t *testing.T) {
 
 // A combination that has gone astray is not used, and one that has learned nothing is the mean.
 func TestCombinationsBeginAsTheMean(t *testing.T) {
-	m := New(target.NewHead(nil, target.Regression, 0, 1), true)
+	m := New(target.NewHead(nil, target.Regression, 0, 1), Options{Combines: true})
 	m.staticAwake = slices.Repeat([]bool{true}, len(m.static))
 	shares := slices.Repeat([]float64{1 / float64(len(m.static))}, len(m.static))
 	want := slices.Clone(shares)
@@ -99,7 +99,7 @@ func TestCombinationsBeginAsTheMean(t *testing.T) {
 func TestAScorerPredictsTheCombination(t *testing.T) {
 	h := target.NewHead(nil, target.Regression, 0, 1)
 	h.Scales = []target.Scale{{Mean: 2, Deviation: 4}}
-	m := New(h, true)
+	m := New(h, Options{Combines: true})
 	m.factors = []float64{1}
 	for i := range 2 * recentLabels {
 		m.now.bounds[0].add(float64(i%101 - 50))
@@ -117,7 +117,7 @@ func TestAScorerPredictsTheCombination(t *testing.T) {
 	for _, limits := range [][]float64{m.Static.Limits, nil} {
 		f := []float64{score}
 		m.Static.Limits = limits
-		m.Static.Apply(f, []float32{0}, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
+		m.Static.Apply(f, []float32{0}, []float32{0}, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
 		if got := h.Scales[0].Mean + f[0]*h.Scales[0].Deviation; math.Abs(got-want) > 1e-6 {
 			t.Errorf("a scorer with the limits %v predicts %v, want %v", limits, got, want)
 		}

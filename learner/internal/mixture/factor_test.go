@@ -17,7 +17,7 @@ func TestScorersBecomeAsSureAsTheyAreRight(t *testing.T) {
 		"three classes": target.NewHead(loss.Softmax{}, target.Classification, 3, 1),
 	} {
 		for _, sure := range []float64{0.6, 1, 1.7} {
-			m, rng := New(h, false), rand.New(rand.NewPCG(1, 2))
+			m, rng := New(h, Options{}), rand.New(rand.NewPCG(1, 2))
 			m.Static.Engine = make([]float64, h.Scores())
 			f, p := make([]float64, h.Scores()), make([]float64, h.Classes)
 			sum, n := 0.0, 0

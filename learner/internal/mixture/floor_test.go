@@ -11,7 +11,7 @@ import (
 // scorer has; members that need labels, and the weights, do not matter.
 func TestEngineKeepsAShareOfAScorer(t *testing.T) {
 	h := target.NewHead(nil, target.Regression, 0, 1)
-	m := New(h, false)
+	m := New(h, Options{})
 	if got := m.engineFloor(m.now, 0); got != 0 {
 		t.Errorf("before the first fit the engine has %v at least, want 0", got)
 	}
@@ -35,7 +35,7 @@ func TestEngineKeepsAShareOfAScorer(t *testing.T) {
 			t.Errorf("squared errors of the engine of %v, of the other members of %v: it has %v at least, want %v", test.engine, test.static, got, test.want)
 		}
 	}
-	classes := New(target.NewHead(nil, target.Classification, 2, 1), false)
+	classes := New(target.NewHead(nil, target.Classification, 2, 1), Options{})
 	classes.factors = []float64{1}
 	if got := classes.engineFloor(classes.now, 0); got != leastEngine {
 		t.Errorf("of classes the engine has %v at least, want %v", got, leastEngine)
@@ -48,7 +48,7 @@ func near(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
 // TestStacksPredictWithinReach: however large their factors are.
 func TestStacksPredictWithinReach(t *testing.T) {
 	h := target.NewHead(nil, target.Regression, 0, 1)
-	m := New(h, false)
+	m := New(h, Options{})
 	for i := range 2 * recentLabels {
 		m.ahead.bounds[0].add(float64(i % 11))
 	}
@@ -75,7 +75,7 @@ func TestStacksPredictWithinReach(t *testing.T) {
 // TestMembersPredictWithinReach: however far their scores are.
 func TestMembersPredictWithinReach(t *testing.T) {
 	h := target.NewHead(nil, target.Regression, 0, 1)
-	m := New(h, false)
+	m := New(h, Options{})
 	for i := range 2 * recentLabels {
 		m.ahead.bounds[0].add(float64(i % 11))
 	}

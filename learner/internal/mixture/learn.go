@@ -48,6 +48,9 @@ func (m *Mixture) Learn(h *target.Head) {
 	for _, o := range m.members {
 		o.Learn(&m.chunk)
 	}
+	if m.extrapolates && m.factors != nil {
+		m.span.add(m.chunk.X, m.chunk.Weights)
+	}
 	m.chunk.Clear()
 	for i := range m.now.stacks {
 		m.now.stacks[i].solve()
@@ -59,10 +62,15 @@ func (m *Mixture) Learn(h *target.Head) {
 	m.setStatic(h)
 }
 
-// Start begins again after a new fit. columnFactors are the square roots of its column weights. x
-// has the rows so far as this fit scales them, with their labels and weights.
-func (m *Mixture) Start(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
+// Start begins again after a new fit. columnFactors are the square roots of its column weights, and
+// margin is that of its kernel: see Margin. x has the rows so far as this fit scales them, with their
+// labels and weights.
+func (m *Mixture) Start(h *target.Head, columnFactors []float64, margin float32, x []float32, labels []target.Label, weights []float64) {
 	m.factors, m.scaler = slices.Clone(columnFactors), nil
+	if m.extrapolates {
+		m.span = span{margin: margin}
+		m.span.add(x, weights)
+	}
 	d := len(columnFactors)
 	whole := len(labels) - len(labels)%ChunkRows
 	for _, o := range m.members {
@@ -96,6 +104,9 @@ func (m *Mixture) Save(a *state.Arrays) {
 	if m.combines {
 		state.Put(a, "mixture.combined", 1+len(m.static), m.combinedBy)
 	}
+	if m.extrapolates {
+		m.span.save(a)
+	}
 	state.Put(a, "mixture.chunk.x", max(1, len(m.factors)), m.chunk.X)
 	target.PutLabels(a, "mixture.chunk", m.chunk.Labels, m.targets, m.chunk.Weights)
 	putLast(a, "mixture.last", m.chunk.Last, m.targets)
@@ -111,13 +122,17 @@ func (m *Mixture) Save(a *state.Arrays) {
 }
 
 // Load reads what Save wrote into a new Mixture, after n labelled rows of which early
-// may be scaled again. columnFactors is nil before the first fit.
-func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, n int64, early int, v Static) {
+// may be scaled again. columnFactors is nil before the first fit; they and margin are as in Start.
+func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, margin float32, n int64, early int, v Static) {
 	all := m.takeRows(s)
 	theta := state.Take[float64](s, "mixture.theta", len(m.theta)/(1+m.experts), 1+m.experts)
 	var combinedBy []float64
 	if m.combines {
 		combinedBy = state.Take[float64](s, "mixture.combined", m.targets*len(stackForgetting), 1+len(m.static))
+	}
+	if m.extrapolates {
+		m.span.margin = margin
+		m.span.load(s, len(columnFactors))
 	}
 	waiting := int(n % ChunkRows)
 	rows := waiting
@@ -158,5 +173,8 @@ func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64,
 			o.Start(*h, columnFactors)
 		}
 		o.Load(s, fmt.Sprintf("mixture.%d", i))
+	}
+	if s.Err == nil {
+		m.setSteady(h)
 	}
 }

@@ -50,17 +50,20 @@ type Mixture struct {
 
 	prior, staticPrior []float64
 
-	theta      []float64 // factors of the stacks
-	factor     []float64 // of a scorer, see type factor; empty without classes
-	combines   bool      // see type combined
-	combinedBy []float64 // factors of its stacks
-	now, ahead *rows     // after the rows learned, and after those predicted
-	Static     Static
-	factors    []float64      // roots of the column weights; nil before the first fit
-	scaler     *warmup.Scaler // of the members before the first fit, once they have rows
-	chunk      member.Chunk
-	early      []target.Label // last labels of the rows of the warm-up
-	memory     memory
+	theta        []float64 // factors of the stacks
+	factor       []float64 // of a scorer, see type factor; empty without classes
+	combines     bool      // see type combined
+	extrapolates bool
+	span         span      // of the inputs that were learned, see margin
+	steady       []float32 // scores × inputs: coefficients of the linear member that forgets nothing; nil in a mixture that does not extrapolate
+	combinedBy   []float64 // factors of its stacks
+	now, ahead   *rows     // after the rows learned, and after those predicted
+	Static       Static
+	factors      []float64      // roots of the column weights; nil before the first fit
+	scaler       *warmup.Scaler // of the members before the first fit, once they have rows
+	chunk        member.Chunk
+	early        []target.Label // last labels of the rows of the warm-up
+	memory       memory
 
 	scratch
 }
@@ -95,10 +98,19 @@ type machine struct {
 	expert int
 }
 
+// Options are what mixtures of some versions of the warm-up do, and older ones do not.
+type Options struct {
+	Combines     bool // a scorer has stacks: see type combined
+	Extrapolates bool // random features see inputs within the range of those learned: see margin
+}
+
 // New returns the Mixture of member.All and of others for the task of h, which must not be
-// target.Auto. If it combines, a scorer has stacks: see type combined.
-func New(h target.Head, combines bool, beside ...member.Kind) *Mixture {
-	m := &Mixture{task: h.Task, targets: h.Targets(), static: []int{0}, combines: combines && h.Task != target.Novelty}
+// target.Auto.
+func New(h target.Head, o Options, beside ...member.Kind) *Mixture {
+	m := &Mixture{
+		task: h.Task, targets: h.Targets(), static: []int{0},
+		combines: o.Combines && h.Task != target.Novelty, extrapolates: o.Extrapolates && h.Task != target.Novelty,
+	}
 	for _, k := range slices.Concat(member.All, beside) {
 		if !k.Suits(h.Task) {
 			continue
@@ -174,7 +186,8 @@ type Row struct {
 	Engine []float64 // scores of the engine
 }
 
-// Begin begins a batch of n rows x that follows the rows learned. x is as in member.Row.
+// Begin begins a batch of n rows x that follows the rows learned. x is as in member.Row, but within
+// the range: see Static.Within.
 func (m *Mixture) Begin(x []float32, n int) {
 	copy(m.ahead.all, m.now.all)
 	for _, o := range m.machines {
@@ -258,6 +271,9 @@ func (m *Mixture) ask(r *Row) {
 		m.reach = append(m.reach, lo, hi)
 	}
 	copy(m.f, r.Engine)
+	for c, v := range r.Beyond {
+		m.f[c] += v
+	}
 	ask(0, true)
 	for i, o := range m.members {
 		e := 1 + i

@@ -35,6 +35,12 @@ type Static struct {
 	// Limits bound each score of a regression: limitFields of each. nil for classes.
 	Limits []float64
 
+	// Range has, of each input, the least and the greatest value that random features see, and the
+	// least and the greatest value up to which the input still moves the scores: 4 × inputs. Slopes
+	// are by how much it moves them for each unit that it is beyond the former, scores × inputs; they
+	// contain the shares. Both are nil in a mixture that does not extrapolate.
+	Range, Slopes []float32
+
 	// Early is the scaler of the rows before the first fit, nil after it.
 	Early *warmup.Scaler
 }
@@ -54,10 +60,10 @@ func (s *Static) Blocks(blockSize int) int {
 	return len(s.Coef) / max(1, 2*blockSize*len(s.Engine))
 }
 
-// Apply turns the scores f of the engine for rows x into those of the mixture. features has the
-// sums over the random features with the coefficients Coef, rows × scores, and of returns the
-// sparse part of a row.
-func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i int) sparse.Row) {
+// Apply turns the scores f of the engine for rows x into those of the mixture. within are the rows
+// that the engine has seen: see Within. features has the sums over the random features with the
+// coefficients Coef, rows × scores, and of returns the sparse part of a row.
+func (s *Static) Apply(f []float64, x, within []float32, features []float64, of func(i int) sparse.Row) {
 	k := len(s.Engine)
 	if k == 0 {
 		return
@@ -68,7 +74,7 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 		sparseSums = make([]float64, k)
 	}
 	for i := range len(f) / k {
-		row, sums := x[i*(n-1):(i+1)*(n-1)], [together]float64{}
+		row, scores, sums := x[i*(n-1):(i+1)*(n-1)], f[i*k:(i+1)*k], [together]float64{}
 		for c, share := range s.Engine {
 			if c%together == 0 {
 				sums = s.linear(c, row)
@@ -77,14 +83,18 @@ func (s *Static) Apply(f []float64, x []float32, features []float64, of func(i i
 			if s.Limits != nil {
 				of := s.Limits[c*limitFields:]
 				sum = max(of[limitLinearLow], min(of[limitLinearHigh], sum))
-				sum = float64(share*f[i*k+c]) + sum + features[i*k+c]
-				f[i*k+c] = max(of[limitLow], min(of[limitHigh], sum))
-				continue
 			}
-			f[i*k+c] = float64(share*f[i*k+c]) + sum + features[i*k+c]
+			scores[c] = float64(share*scores[c]) + sum + features[i*k+c]
+		}
+		if s.Range != nil {
+			s.addBeyond(scores, row, within[i*(n-1):(i+1)*(n-1)])
+		}
+		for c := range len(s.Limits) / limitFields {
+			of := s.Limits[c*limitFields:]
+			scores[c] = max(of[limitLow], min(of[limitHigh], scores[c]))
 		}
 		if s.Sparse != nil {
-			s.addSparse(f[i*k:(i+1)*k], of(i), sparseSums)
+			s.addSparse(scores, of(i), sparseSums)
 		}
 	}
 }
@@ -142,6 +152,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 		}
 		m.Static.Early, n = m.scaler, len(m.scaler.Center)+1
 	}
+	m.setSteady(h)
 	m.staticAwake = m.staticAwake[:0]
 	for _, e := range m.static {
 		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
@@ -164,6 +175,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 		clear(sum)
 		var linear [2]float64 // sums of the shares that are negative, and of the others
 		intercept := 0.0      // what machines add
+		curved := shares[0]   // of the engine and the machines together
 		for i, e := range m.static {
 			if e == 0 || !m.staticAwake[i] {
 				continue
@@ -179,6 +191,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 			case member.Machine:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				intercept += float64(shares[i] * o.Intercept(c))
+				curved += shares[i]
 			case *member.Sparse:
 				sum[n-1] += float64(shares[i] * o.Intercept(c))
 				m.Static.Sparse[c] = shares[i]
@@ -189,6 +202,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 			sum[n-1] += m.intercept(h.Scales[c], shares, added)
 		}
 		m.Static.Engine[c] = shares[0]
+		m.setRange(c, curved)
 		for i, v := range sum {
 			m.Static.Linear[c*n+i] = float32(v)
 		}
@@ -289,6 +303,7 @@ func (s *Static) Save(a *state.Arrays) {
 	if s.Limits != nil {
 		state.Put(a, "mixture.limits", limitFields, s.Limits)
 	}
+	s.saveRange(a)
 }
 
 // loadScaler reads the scaler of the rows before the first fit, of dim raw values, if it is there.
@@ -377,6 +392,7 @@ func LoadStatic(s *state.Reader, scores, inputs, raw, blockSize int) *Static {
 	m.loadFactor(s)
 	m.loadSparse(s, scores)
 	m.loadLimits(s, scores)
+	m.loadRange(s, scores, inputs)
 	if s.Err != nil {
 		return m
 	}

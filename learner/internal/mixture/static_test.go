@@ -17,7 +17,7 @@ func TestWildInputsMoveAScorerByTheShareOfLinearMembers(t *testing.T) {
 		{0.5, 1e20, hi}, {0.5, -1e20, lo},
 	} {
 		f := []float64{test.engine}
-		s.Apply(f, []float32{float32(test.x)}, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
+		s.Apply(f, []float32{float32(test.x)}, nil, []float64{0}, func(int) sparse.Row { return sparse.Row{} })
 		if d := f[0] - test.want; d > 1e-6 || d < -1e-6 {
 			t.Errorf("input %v, engine %v: the score is %v, want %v", test.x, test.engine, f[0], test.want)
 		}
@@ -38,7 +38,7 @@ func TestLinearScoresAreSumsInOrder(t *testing.T) {
 			x[i] = r.Float32() - .5
 		}
 		got := make([]float64, 3*scores)
-		s.Apply(got, x, make([]float64, len(got)), func(int) sparse.Row { return sparse.Row{} })
+		s.Apply(got, x, nil, make([]float64, len(got)), func(int) sparse.Row { return sparse.Row{} })
 		for i := range got {
 			w := s.Linear[i%scores*(inputs+1) : (i%scores+1)*(inputs+1)]
 			want := float64(w[inputs])

@@ -64,8 +64,11 @@ const (
 	// model with engine.Options.Varying.
 	Sixteenth Version = 16
 
+	// Seventeenth makes the choices of Sixteenth. A mixture extrapolates linearly: see mixture.Margin.
+	Seventeenth Version = 17
+
 	// Newest is the version of new models.
-	Newest = Sixteenth
+	Newest = Seventeenth
 )
 
 // Valid reports whether there is such a version.
