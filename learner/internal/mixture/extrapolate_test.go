@@ -47,7 +47,7 @@ func TestScoresMoveLinearlyBeyondTheRange(t *testing.T) {
 		x    []float32
 		want float64
 	}{
-		{[]float32{3, 3}, 0}, {[]float32{5, 3}, 2}, {[]float32{-1, 3}, -2}, {[]float32{5, 12}, 2 - 2},
+		{[]float32{3, 3}, 0}, {[]float32{5, 3}, 2}, {[]float32{-1, 3}, -2}, {[]float32{5, 12}, 0},
 		{[]float32{6, 3}, 4}, {[]float32{1e30, 3}, 4}, {[]float32{-1e30, 1e30}, -4 - 5},
 	} {
 		f := []float64{0}
