@@ -131,13 +131,13 @@ func TestARebuiltModelContinuesWithWhatWaits(t *testing.T) {
 	c := kafkatest.Client(t)
 	cs := newCustomers(t, c)
 	rows, labels := withLateLabels(n)
-	cs.set(0, 0, 25)
-	publish := func(topic string, from, to int, values []string, keep func(i int) bool) {
+	cs.set(0, 10, 25) // in one partition, so that both models set the rows in the same order
+	publish := func(topic string, from, to, delay int, values []string, keep func(i int) bool) {
 		t.Helper()
 		var rs []ingest.Record
 		for i := from; i < to; i++ {
 			if keep(i) {
-				rs = append(rs, ingest.Record{Time: 1_700_000_000_000, Key: fmt.Append(nil, i%7), Value: []byte(values[i])})
+				rs = append(rs, ingest.Record{Time: 1_700_000_000_000 + int64(2*(i+delay)+min(delay, 1)), Key: fmt.Append(nil, i%7), Value: []byte(values[i])})
 			}
 		}
 		if err := c.Create(t.Context(), topic, 1, map[string]string{"retention.ms": "-1"}); err != nil {
@@ -159,8 +159,8 @@ func TestARebuiltModelContinuesWithWhatWaits(t *testing.T) {
 			Tables: []table.Config{{Topic: cs.topic, As: "customers", Key: "card", Fields: []string{"tier", "account.score"}}},
 		}
 		part := func(from, to int, keep func(i int) bool) {
-			publish(in, from, to, rows, keep)
-			publish(in+"-outcomes", max(0, from-labelDelay), to-labelDelay, labels, keep)
+			publish(in, from, to, 0, rows, keep)
+			publish(in+"-outcomes", max(0, from-labelDelay), to-labelDelay, labelDelay, labels, keep)
 		}
 		part(0, stop, keep)
 		learnAll(t, cfg)
