@@ -146,6 +146,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Progressive.Figures = run.Deviation()
 	warnOfLabels(e, file)
+	r.tail.warn(e, f.Loss)
 	f.warnOfFields(e, &r)
 	warnOfCosts(e, options, schema.Classes)
 	if f.Shuffle == nil && f.Lags == 0 && r.sorted(p) {

@@ -22,6 +22,7 @@ var noveltyClasses = []string{"normal", "novel"}
 // Report is the result of a fit.
 type Report struct {
 	keyed, weighted bool // a row has a key, or another weight than 1
+	tail            tail // of the labels
 
 	Task        string           `json:"task"`
 	Examples    int64            `json:"examples"`
