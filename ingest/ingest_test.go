@@ -121,6 +121,18 @@ func readTopic(t testing.TB, c *Client, topic string, from int64) (rs []Record, 
 	}
 }
 
+// committed is readTopic until there are n records: a broker answers a commit before all readers
+// see its records.
+func committed(t testing.TB, c *Client, topic string, n int) (rs []Record) {
+	t.Helper()
+	for ctx := within(t, time.Minute); ctx.Err() == nil; {
+		if rs, _ = readTopic(t, c, topic, 0); len(rs) >= n {
+			break
+		}
+	}
+	return rs
+}
+
 func show(rs []Record) (s []string) {
 	for _, r := range rs {
 		s = append(s, fmt.Sprintf("%d:%s", r.Offset, r.Value))

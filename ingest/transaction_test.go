@@ -30,7 +30,7 @@ func TestTransactions(t *testing.T) {
 		sees := func(want string) {
 			t.Helper()
 			for _, topic := range topics {
-				got, _ := readTopic(t, c, topic, 0)
+				got := committed(t, c, topic, 2*len(want))
 				s := ""
 				for i, r := range got {
 					if i%2 == 0 {
@@ -113,8 +113,7 @@ func TestTransactionsOverABadWire(t *testing.T) {
 				want = append(want, v, v)
 			}
 			var got []string
-			rs, _ := readTopic(t, k.client(t), topic, 0)
-			for _, r := range rs {
+			for _, r := range committed(t, k.client(t), topic, len(want)) {
 				got = append(got, string(r.Value))
 			}
 			if !reflect.DeepEqual(got, want) || cuts.Load() < 5 {
