@@ -17,6 +17,14 @@ func TestAScorerContinuesAfterItsOwnScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A broker has no coordinator of groups until somebody has asked for one.
+	err = ingest.Retry(t.Context(), func(error) {}, func() error {
+		_, err := client.Committed(t.Context(), kafkatest.Name("first"), topic, 1)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name string
 		own  part
