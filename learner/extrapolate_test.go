@@ -111,3 +111,25 @@ func explained(t *testing.T, m *Model, b *Batch) {
 		}
 	}
 }
+
+// TestImportancesAreThoseWithinTheRange: it does not matter how far rows are beyond it.
+func TestImportancesAreThoseWithinTheRange(t *testing.T) {
+	l := newLearner(t, Config{Task: Regression, Mixture: true, Warmup: NewestWarmup, MaxFeatures: 256, Effort: 32})
+	learn(l, trending(Regression, 2000, 0, 1), 50)
+	m := modelOf(t, l.State().Serving)
+	var of [2][]float64
+	for i, far := range []float64{2, 3} {
+		b := &Batch{}
+		b.Reset(3)
+		for j := range 40 {
+			b.Append([]float64{float64(j%2) * far, float64(j%5) / 5, float64(j%7) / 7}, Label{}, 1)
+		}
+		var err error
+		if of[i], err = m.ImportanceOn(b); err != nil || of[i][0] == 0 {
+			t.Fatal(of[i], err)
+		}
+	}
+	if !slices.Equal(of[0], of[1]) {
+		t.Errorf("the importances are %v, and %v with rows that are further away", of[0], of[1])
+	}
+}

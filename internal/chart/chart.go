@@ -135,12 +135,13 @@ func RoundNumbers(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// Decades returns ticks at 1, 2 and 5 of each decade, or at all digits where fewer than three of these
+// Decades returns ticks at 1, 2 and 5 of each decade, or at more digits where fewer than three of these
 // are between low and high.
-func Decades(low, high float64) []plot.Tick {
-	ticks := decades(low, high, 1, 2, 5)
-	if len(ticks) < 3 {
-		ticks = decades(low, high, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+func Decades(low, high float64) (ticks []plot.Tick) {
+	for _, digits := range [][]float64{{1, 2, 5}, {1, 2, 3, 4, 6, 8}, {1, 2, 3, 4, 5, 6, 7, 8, 9}} {
+		if ticks = decades(low, high, digits...); len(ticks) >= 3 {
+			break
+		}
 	}
 	return ticks
 }

@@ -37,15 +37,7 @@ func TestLearnedThresholdIsNearlyTheBest(t *testing.T) {
 			t.Fatal(err)
 		}
 		rareRows(3, 12000, fit.Add)
-		fit.Finish()
-		s, err := fit.Snapshot(&decode.Schema{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := learner.NewModel(s.State.Serving)
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := finished(t, fit)
 		g := NewGrade(model, 2)
 		rareRows(4, 12000, g.Add)
 		figures[i] = [2]*ranking.Figures{fit.Figures(0.9), g.Figures(0.9)}

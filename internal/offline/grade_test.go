@@ -19,15 +19,7 @@ func TestErrorOfEqualLabelsIsFinite(t *testing.T) {
 	for i := range 200 {
 		fit.Add(row(float64(i%7), 3.5))
 	}
-	fit.Finish()
-	s, err := fit.Snapshot(&decode.Schema{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := learner.NewModel(s.State.Serving)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := finished(t, fit)
 	for _, c := range []struct {
 		label       float64
 		rows        int
@@ -51,6 +43,17 @@ func TestAModelWithoutAFitIsGraded(t *testing.T) {
 	}
 	row := decode.Row{X: []float64{1}, Label: learner.Label{Task: learner.Novelty, Class: learner.KnownNormal}, Weight: 1}
 	fit.Add(row)
+	model := finished(t, fit)
+	g := NewGrade(model, 1)
+	g.Add(row)
+	if n, f := g.Rows(), g.Figures(0.9); n != 1 || f != nil {
+		t.Errorf("%d rows, %+v", n, f)
+	}
+}
+
+// finished returns the model of a fit that has learned all of its rows.
+func finished(t *testing.T, fit *Fit) *learner.Model {
+	t.Helper()
 	fit.Finish()
 	s, err := fit.Snapshot(&decode.Schema{})
 	if err != nil {
@@ -60,9 +63,5 @@ func TestAModelWithoutAFitIsGraded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := NewGrade(model, 1)
-	g.Add(row)
-	if n, f := g.Rows(), g.Figures(0.9); n != 1 || f != nil {
-		t.Errorf("%d rows, %+v", n, f)
-	}
+	return model
 }

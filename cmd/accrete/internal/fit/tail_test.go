@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// A long tail is that of labels whose logarithm varies much. Labels that have no logarithm have none.
+// Labels have a long tail if their logarithm varies a lot. Labels that are not all positive have none.
 func TestLongTailsAreFound(t *testing.T) {
 	for _, test := range []struct {
 		name string

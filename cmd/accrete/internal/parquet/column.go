@@ -79,7 +79,7 @@ func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 	return all, nest(all)
 }
 
-// newColumn returns a column whose member is in the objects that its path names.
+// newColumn returns a column. The names in its path are those of the objects that contain its member.
 func newColumn(at int, path []string, leaf parquet.LeafColumn, e format.SchemaElement) (c column, err error) {
 	if l := leaf.Node.Type().LogicalType(); l != nil {
 		if d, is := l.Value.(*format.DecimalType); is && (d.Scale < 0 || d.Scale > mostScale) {
