@@ -27,7 +27,7 @@ type feedCommand struct {
 	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
 	Partitions int     `default:"1" help:"Number of partitions if the topic has to be created (${default})."`
-	Rate       float64 `placeholder:"N" help:"Maximum number of records per second."`
+	Rate       float64 `placeholder:"N" help:"Maximum number of records per second; 0: as fast as possible."`
 	SkipBad    bool    `name:"skip-bad" help:"Count unreadable rows, by reason with the first line of each, and continue, instead of stopping at the first."`
 }
 
@@ -56,8 +56,14 @@ type feedReport struct {
 	PerSecond float64 `json:"records_per_second"`
 }
 
-// Validate rejects a topic name that Kafka does not accept. Kong calls it.
+// Validate rejects numbers out of range and a topic name that Kafka does not accept. Kong calls it.
 func (f *feedCommand) Validate() error {
+	switch {
+	case f.Partitions < 1:
+		return fmt.Errorf("--partitions is %d: want 1 or more", f.Partitions)
+	case f.Rate < 0:
+		return fmt.Errorf("--rate is %v: want more than 0, or 0 for as fast as possible", f.Rate)
+	}
 	if f.Topic == "" {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -156,6 +157,9 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		}
 		return exit.Usage("%w; see accrete --help", err)
 	}
+	if err := finite(parsed.Flags()); err != nil {
+		return err
+	}
 	e.StartLog(line.LogLevel, line.LogFormat)
 	c := selected(parsed.Selected())
 	if named, ok := c.(interface{ Files() env.Files }); ok {
@@ -167,6 +171,16 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return p.Profiled(func() error { return c.Run(ctx, e) })
 	}
 	return c.Run(ctx, e)
+}
+
+// finite rejects NaN and infinity, which are values of no flag.
+func finite(flags []*kong.Flag) error {
+	for _, f := range flags {
+		if x, is := f.Target.Interface().(float64); is && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			return exit.Usage("--%s is %v: want a finite number", f.Name, x)
+		}
+	}
+	return nil
 }
 
 // newParser returns kong's parser. helped becomes true once it has printed

@@ -40,6 +40,14 @@ accrete inspect model.snap --importance
 accrete inspect -c accrete.yaml --json`
 }
 
+// Validate rejects a negative number. Kong calls it.
+func (i *Inspect) Validate() error {
+	if i.Records < 0 {
+		return fmt.Errorf("--records is %d: want 0 or more", i.Records)
+	}
+	return nil
+}
+
 func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 	switch {
 	case i.Diff != "" && i.File == "":

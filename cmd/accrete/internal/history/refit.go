@@ -37,6 +37,21 @@ accrete refit -c accrete.yaml
 accrete refit -c accrete.yaml --window 8000 --dry-run --json`
 }
 
+// Validate rejects numbers out of range. Kong calls it.
+func (r *Refit) Validate() error {
+	switch {
+	case r.Window < 0:
+		return fmt.Errorf("--window is %d: want 1 or more", r.Window)
+	case r.Tolerance < 0:
+		return fmt.Errorf("--tolerance is %v: want more than 0", r.Tolerance)
+	case !(r.Prune >= 0 && r.Prune < 1):
+		return fmt.Errorf("--prune is %v: want 0 to less than 1", r.Prune)
+	case r.Penalty < 0:
+		return fmt.Errorf("--penalty is %v: want more than 0", r.Penalty)
+	}
+	return nil
+}
+
 // Files returns the files that are read and written.
 func (r *Refit) Files() env.Files {
 	return env.Files{Inputs: r.ConfigFlags.Inputs(), Outputs: []env.Named{{Name: "--save", Path: r.Save}}}

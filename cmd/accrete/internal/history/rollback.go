@@ -43,6 +43,17 @@ type RollbackReport struct {
 	Abandoned  []modellog.Abandoned `json:"abandoned,omitempty"`
 }
 
+// Validate rejects negative points of the history. Kong calls it.
+func (r *Rollback) Validate() error {
+	switch {
+	case r.To != nil && *r.To < 0:
+		return fmt.Errorf("--to is %d: want 0 or more", *r.To)
+	case r.ToSeq != nil && *r.ToSeq < 0:
+		return fmt.Errorf("--to-seq is %d: want 0 or more", *r.ToSeq)
+	}
+	return nil
+}
+
 func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
 	to := admin.RollbackTo{Step: r.To, Seq: r.ToSeq, Reason: r.Reason}
 	if r.Before != "" {

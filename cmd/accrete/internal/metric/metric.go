@@ -63,10 +63,12 @@ func (m *Command) Files() env.Files {
 }
 
 func (m *Command) Run(ctx context.Context, e *env.Env) error {
-	if m.Train == "" && (m.Config == "" || m.Window < 2) {
-		return exit.Usage("want a file, or -c FILE and a --window of 2 records or more, to learn from")
+	if m.Train == "" && m.Config == "" {
+		return exit.Usage("want a file, or -c FILE, to learn from")
 	}
 	switch {
+	case m.Window < 2:
+		return exit.Usage("--window is %d: want 2 or more", m.Window)
 	case m.Rows < 2:
 		return exit.Usage("--rows is %d: want 2 or more", m.Rows)
 	case !(m.Tolerance > 0):
