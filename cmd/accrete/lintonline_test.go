@@ -65,6 +65,7 @@ func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	lint(exit.Done, []string{"ok       input topic " + long + ": 1 partition, 0 offsets, retention 106751991167 d"}, "--set", "input.topics="+long)
+	lint(exit.Done, []string{"ok       input topic " + in + ":", "ok       scored topic " + long + ": 1 partition, 0 offsets"}, "--set", "score.topics="+long)
 	kept := kafkatest.Name("m")
 	if err := client.Create(t.Context(), kept+".log", 1, map[string]string{"retention.ms": "-1", "retention.bytes": "1000000"}); err != nil {
 		t.Fatal(err)

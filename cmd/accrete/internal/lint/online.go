@@ -76,12 +76,12 @@ func (o *cluster) topics(ctx context.Context) error {
 		}
 	}
 	for _, name := range o.c.Input.LearnedTopics() {
-		if err := o.input(ctx, name); err != nil {
+		if err := o.input(ctx, "input topic", "learner", name); err != nil {
 			return err
 		}
 	}
 	for _, name := range o.c.Score.Topics {
-		if err := o.input(ctx, name); err != nil {
+		if err := o.input(ctx, "scored topic", "scorer", name); err != nil {
 			return err
 		}
 	}
@@ -129,8 +129,9 @@ func (o *cluster) created(topic string, err error) bool {
 	return topic == o.c.Requests.Topic && errors.Is(err, ingest.ErrUnknownTopic)
 }
 
-// input checks a topic that is read.
-func (o *cluster) input(ctx context.Context, name string) error {
+// input checks a topic that is read. kind is what the topic is called, and reader the process that
+// reads it.
+func (o *cluster) input(ctx context.Context, kind, reader, name string) error {
 	t, err := o.client.Topic(ctx, name)
 	if o.created(name, err) {
 		return nil // which is said of a topic that is written
@@ -142,14 +143,14 @@ func (o *cluster) input(ctx context.Context, name string) error {
 		return o.problem(ctx, t.Hidden)
 	}
 	if strings.Contains(t.CleanupPolicy, "compact") {
-		return o.say("problem", "input topic %s is compacted (cleanup.policy=%s): a learner needs cleanup.policy=delete", name, t.CleanupPolicy)
+		return o.say("problem", "%s %s is compacted (cleanup.policy=%s): a %s needs cleanup.policy=delete", kind, name, t.CleanupPolicy, reader)
 	}
 	may, err := o.client.Allowed(ctx, name)
 	if err != nil {
 		return o.problem(ctx, err)
 	}
 	if may.Known && !may.Read {
-		return o.say("problem", "reading input topic %s is denied: grant it with kafka-acls --add --operation Read --topic %s", name, name)
+		return o.say("problem", "reading %s %s is denied: grant it with kafka-acls --add --operation Read --topic %s", kind, name, name)
 	}
 	first, end, err := o.client.Offsets(ctx, name)
 	if err != nil {
@@ -161,9 +162,9 @@ func (o *cluster) input(ctx context.Context, name string) error {
 	}
 	status, note := "ok", ""
 	if t.RetentionMs > 0 && t.RetentionMs < dayMs {
-		status, note = "warning", ": a learner that stops for longer loses input"
+		status, note = "warning", fmt.Sprintf(": a %s that stops for longer loses records", reader)
 	}
-	return o.say(status, "input topic %s: %s, %s offsets, retention %s%s", name, display.Count(int64(t.Partitions), "partition"), display.Thousands(records), retention(t.RetentionMs), note)
+	return o.say(status, "%s %s: %s, %s offsets, retention %s%s", kind, name, display.Count(int64(t.Partitions), "partition"), display.Thousands(records), retention(t.RetentionMs), note)
 }
 
 // output checks a topic that is written, and created if it is missing.
