@@ -28,6 +28,7 @@ func (l *Learner) openTables(ctx context.Context) (err error) {
 		Client: l.config.Client, MaxBytes: decode.MaxBytes,
 		Retrying: func(err error) { l.config.Report(event.Retrying{Err: err}) },
 		Rejected: func(r enrich.Rejected) { l.config.Report(event.TableRejected{Rejected: r}) },
+		Missing:  func(m enrich.Missing) { l.config.Report(event.TableMissing{Missing: m}) },
 	}, tables)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Event is one of the events of a Scorer: Retrying, Unpublished, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Chosen, Judged, TableRejected, Enriched, WithoutRow, CanarySwitched,
+// Switched, Damaged, Chosen, Judged, TableRejected, TableMissing, Enriched, WithoutRow, CanarySwitched,
 // CanaryFailed, CanaryScored, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
@@ -61,6 +61,9 @@ type (
 	// TableRejected reports records in the topic of a table (input.tables) that are not valid
 	// rows.
 	TableRejected struct{ enrich.Rejected }
+
+	// TableMissing reports that the topic of a table is missing, or is back.
+	TableMissing struct{ enrich.Missing }
 
 	// Enriched reports the state of the tables after changes. Lags has the number of offsets
 	// of each table that are not applied yet.

@@ -33,6 +33,7 @@ func (s *Scorer) enrich(ctx context.Context, m *Served) error {
 		Client: s.config.Client, MaxBytes: m.Decode.MaxBytes,
 		Retrying: func(err error) { s.config.Report(Retrying{err}) },
 		Rejected: func(r enrich.Rejected) { s.config.Report(TableRejected{r}) },
+		Missing:  func(m enrich.Missing) { s.config.Report(TableMissing{m}) },
 	}, m.Decode.Tables)
 	rows.Applied = func(now []table.Status, lags []int64) { s.config.Report(Enriched{rows, now, lags}) }
 	if err := rows.Open(ctx); err != nil {

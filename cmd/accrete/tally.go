@@ -29,6 +29,7 @@ type tally struct {
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
 	output  *metrics.Condition
+	tables  *watch.Tables
 
 	mu      sync.Mutex
 	failing watch.Failing
@@ -48,6 +49,7 @@ func newTally(e *env.Env, model string, m *metrics.Scorer, h *metrics.Health) *t
 		blocked: h.Add("transactions", ""),
 		kafka:   h.Watch("kafka", watch.Patience),
 		output:  h.Watch("output", watch.Patience),
+		tables:  watch.NewTables(h),
 		now:     scoreReport{Model: model}, since: time.Now(),
 	}
 }
@@ -94,6 +96,8 @@ func (t *tally) event(ev serve.Event) {
 		}
 	case serve.TableRejected:
 		t.e.Log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
+	case serve.TableMissing:
+		t.tables.Missing(ev.Missing)
 	case serve.CanarySwitched, serve.CanaryFailed, serve.CanaryScored:
 		t.canary(ev)
 	case serve.Broken:

@@ -21,6 +21,15 @@ type Config struct {
 
 	Retrying func(error)    // called with errors that are retried
 	Rejected func(Rejected) // called with records that are not valid rows
+	Missing  func(Missing)  // called when the topic of a table is found to be missing, and when it is back
+
+	every time.Duration // interval between checks for added partitions; 0: partitionsEvery
+}
+
+// Missing reports whether the topic of a table is missing, although the Reader has read it before.
+type Missing struct {
+	Topic string
+	Yes   bool
 }
 
 // Rejected describes records of one partition that are not valid rows.

@@ -61,7 +61,7 @@ func caughtUp(t *testing.T, r *Rows) string {
 }
 
 func newRows(t *testing.T, c *ingest.Client, all []table.Config) *Rows {
-	return NewRows(Config{Client: c, MaxBytes: 1 << 20, Retrying: func(error) {}, Rejected: func(r Rejected) { t.Errorf("rejected: %+v", r) }}, all)
+	return NewRows(Config{Client: c, MaxBytes: 1 << 20, Retrying: func(error) {}, Rejected: func(r Rejected) { t.Errorf("rejected: %+v", r) }, Missing: func(Missing) {}}, all)
 }
 
 // A reader whose backlog is deleted, or truncated, while it reads it has caught up with what is
@@ -224,4 +224,38 @@ func TestRowsOfADeletedTopicAreDropped(t *testing.T) {
 			t.Errorf("%d rows in the new topic: %+v, want %q", n, r.tables.Status()[0], want)
 		}
 	}
+}
+
+// A topic that is deleted is reported as missing until it is created again.
+func TestAMissingTopicIsReportedUntilItIsBack(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	c := kafkatest.ClientOf(t, addr, nil)
+	all := customers(t, c, 1)
+	r := newRows(t, c, all)
+	missing := make(chan Missing, 100)
+	r.config.Missing, r.config.every = func(m Missing) { missing <- m }, 20*time.Millisecond
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	if err := r.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ready, read := context.WithCancel(ctx)
+	ended := make(chan bool)
+	go func() { r.Run(ctx, read); close(ended) }()
+	defer func() { stop(); <-ended }()
+	<-ready.Done()
+	next := func(want bool) {
+		t.Helper()
+		select {
+		case m := <-missing:
+			if m != (Missing{all[0].Topic, want}) {
+				t.Fatalf("%+v, want %v", m, want)
+			}
+		case <-ctx.Done():
+			t.Fatalf("nothing is reported, want %v", want)
+		}
+	}
+	kafkatest.Delete(t, addr, all[0].Topic)
+	next(true)
+	kafkatest.Fill(t, c, all[0].Topic, 1, nil)
+	next(false)
 }

@@ -1,6 +1,7 @@
 package enrich
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,11 +94,12 @@ func (r *Reader) push(ctx context.Context, p *part, got ingest.Fetched) error {
 	return nil
 }
 
-// discover checks for partitions that are added to a topic, and follows them.
+// discover checks for partitions that are added to a topic, and follows them. It reports a topic that
+// is missing.
 func (r *Reader) discover(ctx context.Context, g *errgroup.Group, t *topic) error {
-	tick := time.NewTicker(partitionsEvery)
+	tick := time.NewTicker(cmp.Or(r.config.every, partitionsEvery))
 	defer tick.Stop()
-	known := len(t.parts)
+	known, missing := len(t.parts), false
 	for {
 		select {
 		case <-ctx.Done():
@@ -105,6 +107,10 @@ func (r *Reader) discover(ctx context.Context, g *errgroup.Group, t *topic) erro
 		case <-tick.C:
 		}
 		id, n, err := r.config.Client.Partitions(ctx, t.of.Topic)
+		if gone := errors.Is(err, ingest.ErrUnknownTopic); gone != missing && (gone || err == nil) {
+			missing = gone
+			r.config.Missing(Missing{t.of.Topic, missing})
+		}
 		if err != nil { // follow reports it
 			continue
 		}

@@ -62,6 +62,9 @@ func (r *Rows) Run(ctx context.Context, ready func()) {
 		if ctx.Err() != nil {
 			return
 		}
+		for _, t := range r.tables.All { // it was opened again
+			r.config.Missing(Missing{Topic: t.Config().Topic})
+		}
 	}
 }
 

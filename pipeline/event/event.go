@@ -160,6 +160,9 @@ type (
 	// TableRejected reports records of the topic of a table that are not rows. They are skipped.
 	TableRejected struct{ enrich.Rejected }
 
+	// TableMissing reports that the topic of a table is missing, or is back.
+	TableMissing struct{ enrich.Missing }
+
 	// MissingShare is the share of records without a value of a column.
 	MissingShare struct {
 		Column string

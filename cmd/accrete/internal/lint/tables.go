@@ -38,6 +38,7 @@ func (o *cluster) enrich(ctx context.Context, d *decode.Decoder, c *decode.Confi
 	tables, err := enrich.Load(ctx, enrich.Config{
 		Client: o.client, MaxBytes: e.MaxBytes, Retrying: func(err error) { o.e.WarnOfRetry(err) },
 		Rejected: func(enrich.Rejected) {}, // the tables count them
+		Missing:  func(enrich.Missing) {},
 	}, e.Tables)
 	if err != nil {
 		return err

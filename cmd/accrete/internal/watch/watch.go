@@ -28,6 +28,7 @@ type Watch struct {
 	kafka   *metrics.Condition
 	output  *metrics.Condition
 	labels  *metrics.Condition
+	tables  *Tables
 	failing Failing
 
 	Limit func(int64) // sets the memory limit of the garbage collector
@@ -76,6 +77,7 @@ func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.H
 		kafka:   h.Watch("kafka", Patience),
 		output:  h.Watch("output", Patience),
 		labels:  h.Add("labels", ""),
+		tables:  NewTables(h),
 		now:     Report{Model: model},
 	}
 }
@@ -120,8 +122,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.misread(ev)
 	case event.NewClasses:
 		w.newClasses(ev)
-	case event.TableRejected:
-		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Int64("records", ev.Records).Err(ev.Err).Msg("a record of a table's topic is no row, and is left out")
+	case event.TableRejected, event.TableMissing:
+		w.table(ev)
 	case event.Renamed:
 		if !ev.Aliases[0].Declared {
 			m.RenamedColumns.Add(float64(len(ev.Aliases)))
