@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	late "github.com/accrete-ml/accrete/ingest/join"
@@ -48,8 +49,8 @@ func (v *validation) labels() {
 		}
 		return
 	}
-	if err := c.Check(); err != nil {
-		v.add("input.labels.ttl", "%v", err)
+	if c.TTL < 1 {
+		v.add("input.labels.ttl", "is %v: want 1ms or more", l.TTL)
 	}
 	excluded := v.excludedBy("input.labels.ttl")
 	switch {
@@ -73,6 +74,23 @@ func (v *validation) labels() {
 	}
 	if len(v.Input.Label) > 1 && l.Field != "" {
 		v.add("input.labels.field", "%s is one field, but input.label has %d: leave the option out", quote(l.Field), len(v.Input.Label))
+	}
+	v.labelKeys()
+	if _, err := strconv.ParseFloat(c.Timeout, 64); err != nil && c.Timeout != "" && v.Learner.Task == "regression" {
+		v.add("input.labels.on_timeout", "is %s, but learner.task is regression: want a number or drop", quote(c.Timeout))
+	}
+}
+
+// labelKeys reports keys that no record of features and labels can have.
+func (v *validation) labelKeys() {
+	l := &v.Input.Labels
+	for _, key := range []struct{ option, source string }{{"input.labels.key", l.Key}, {"input.labels.label_key", l.LabelKey}} {
+		if name, ok := late.Header(key.source); ok && name == "" {
+			v.add(key.option, "the header has no name: want header:NAME")
+		}
+		if path, ok := late.Field(key.source); ok && (path == l.Field || l.Field == "" && slices.Contains(v.Input.Label, path)) {
+			v.add(key.option, "%s is the field of the label: want a field that tells to which features a label belongs", quote(path))
+		}
 	}
 	if path, ok := late.Field(l.Key); ok && v.Input.Format != "json" {
 		v.add("input.labels.key", "%s needs format json, not %s: use input.key, the key of the record or a header", fmt.Sprint(path), v.Input.Format)
