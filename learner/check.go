@@ -223,12 +223,15 @@ func (c Config) sparseError() error {
 	switch {
 	case c.Sparse < LeastSparse || c.Sparse > MostSparse:
 		return fmt.Errorf("sparse is %d: want 0 (none), or %d to %d bits", c.Sparse, LeastSparse, MostSparse)
-	case !c.Mixture:
-		return errors.New("sparse inputs are for a member of a mixture: switch the mixture on")
 	case c.Lags > 0:
 		return errors.New("sparse inputs and lags exclude each other")
 	case c.Metric != nil:
 		return errors.New("sparse inputs and a metric exclude each other: the metric is of columns with names")
+	case !c.Mixture:
+		if err := c.mixtureError(); err != nil {
+			return fmt.Errorf("sparse inputs are for a member of a mixture: %w", err)
+		}
+		return errors.New("sparse inputs are for a member of a mixture: switch the mixture on")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -196,6 +197,24 @@ func TestSparseBitsAreForever(t *testing.T) {
 		learn(l, s.rows(300), 300)
 		if got := hash(l.State()); got != want {
 			t.Errorf("%s: the state's hash is %s, want %s", s.name, got, want)
+		}
+	}
+}
+
+// What excludes sparse inputs is named, also where a mixture is excluded as well.
+func TestSparseInputsNameWhatExcludesThem(t *testing.T) {
+	for _, test := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{Sparse: 18, Lags: 1}, "lags"},
+		{Config{Sparse: 18, Task: Novelty}, "task novelty"},
+		{Config{Sparse: 18, Task: Classification, Algorithm: "ridge"}, "not predict"},
+		{Config{Sparse: 18, Task: Classification, Loss: "hinge"}, "not for hinge"},
+		{Config{Sparse: 18}, "switch the mixture on"},
+	} {
+		if _, err := New(test.config); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.config, err, test.want)
 		}
 	}
 }
