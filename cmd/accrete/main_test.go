@@ -82,6 +82,8 @@ func TestExitCodesOfTheProcess(t *testing.T) {
 		{[]string{"lint", "-c", good, "--set", "learner.seed=x"}, 78, "accrete: " + good + " has 1 problem\n"},
 		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
 		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
+		{[]string{"rebuild", "--without", "partition=-1"}, 2, "accrete: rebuild: --without \"partition=-1\": want the number of a partition, for example 0; see accrete rebuild --help\n"},
+		{[]string{"rebuild", "--without", "key=1", "--as", "a/b"}, 2, "accrete: rebuild: --as: \"a/b\" is not a valid topic name: use letters, digits, '.', '_' and '-'; see accrete rebuild --help\n"},
 		{[]string{"rebuild", "--without", "key=1&before=noon"}, 2, "accrete: rebuild: --without \"key=1&before=noon\": want a time, for example 2006-01-02T15:04:05Z; see accrete rebuild --help\n"},
 		{[]string{"feed", "-c", good, "--topic", "my topic", "-"}, 2, "accrete: feed: --topic: \"my topic\" is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters; see accrete feed --help\n"},
 		{[]string{"broker", "--memory", "--listen", "127.0.0.1:0", "--topics", "my topic"}, 2, "accrete: --topics my topic: \"my topic\" is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters\n"},

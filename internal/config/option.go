@@ -274,7 +274,7 @@ func (o *option) check(v any, text string) error {
 		return fmt.Errorf("unknown value %s: want one of %s", quote(text), strings.Join(choices, ", "))
 	}
 	if o.tag.Get("name") == "topic" && text != "" && text != o.tag.Get("default") {
-		if err := checkTopic(text); err != nil {
+		if err := CheckTopic(text); err != nil {
 			return err
 		}
 	}
@@ -316,9 +316,9 @@ func magnitude(v any) float64 {
 	return r.Float()
 }
 
-// checkTopic validates a name against Kafka's rules, with room for the suffixes
-// of the model's topics.
-func checkTopic(name string) error {
+// CheckTopic returns an error if Kafka does not accept the name of a topic, or leaves no room for
+// the suffixes of the topics of a model of this name.
+func CheckTopic(name string) error {
 	for _, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		if !letter && r != '.' && r != '_' && r != '-' {

@@ -60,7 +60,7 @@ func (v *validation) tables() {
 		v.add("input.tables", "%s", strings.TrimPrefix(err.Error(), "input.tables: "))
 	}
 	for _, t := range all {
-		if err := checkTopic(t.Topic); t.Topic != "" && err != nil {
+		if err := CheckTopic(t.Topic); t.Topic != "" && err != nil {
 			v.add("input.tables", "%v", err)
 		}
 		for _, topic := range v.Input.LearnedTopics() {

@@ -56,7 +56,7 @@ func parseCondition(name, value string) (condition, error) {
 		return func(topic string, _ int32, _ *ingest.Record) bool { return topic == value }, nil
 	case name == "partition":
 		n, err := strconv.ParseInt(value, 10, 32)
-		if err != nil {
+		if err != nil || n < 0 {
 			return nil, errors.New("want the number of a partition, for example 0")
 		}
 		return func(_ string, p int32, _ *ingest.Record) bool { return int64(p) == n }, nil

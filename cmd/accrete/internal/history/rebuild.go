@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
@@ -30,10 +31,13 @@ accrete rebuild -c accrete.yaml --without header:source=partner-7
 accrete rebuild -c accrete.yaml --without 'topic=payments&before=2026-03-01T00:00:00Z' --without key=4711 --as fraud-2`
 }
 
-// Validate rejects invalid conditions in --without. Kong calls it.
+// Validate rejects invalid conditions in --without, and names that no model can have. Kong calls it.
 func (r *Rebuild) Validate() error {
 	if _, err := audit.ParseFilters(r.Without); err != nil {
 		return fmt.Errorf("--without %w", err)
+	}
+	if err := config.CheckTopic(r.As); err != nil {
+		return fmt.Errorf("--as: %w", err)
 	}
 	return nil
 }
@@ -45,7 +49,7 @@ func (r *Rebuild) Run(ctx context.Context, e *env.Env) error {
 	}
 	defer client.Close()
 	progress := e.Progress(false)
-	config, err := setup.Pipeline(c, client, func(ev event.Event) {
+	p, err := setup.Pipeline(c, client, func(ev event.Event) {
 		switch ev := ev.(type) {
 		case event.Learned:
 			if e.Terminal {
@@ -58,7 +62,7 @@ func (r *Rebuild) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	out, err := audit.Rebuild(ctx, config, r.Without, r.As)
+	out, err := audit.Rebuild(ctx, p, r.Without, r.As)
 	progress.Done()
 	if err != nil {
 		return err
@@ -70,6 +74,9 @@ func rebuiltText(r audit.Rebuilt) string {
 	var b strings.Builder
 	d := r.Difference
 	fmt.Fprintf(&b, "%s up to seq %d: %s records, %s left out\n", r.Model, r.Seq, display.Thousands(r.Records), display.Thousands(r.Removed))
+	if r.Removed == 0 {
+		fmt.Fprintf(&b, "without      no record of the history fits %s: check the names and values\n", strings.Join(r.Without, " or "))
+	}
 	fmt.Fprintf(&b, "predictions  %s compared, %s differ, %s of them in the prediction itself; mean difference %.4g, largest %.4g\n", display.Thousands(d.Compared), display.Thousands(d.Different), display.Thousands(d.Changed), d.Mean, d.Largest)
 	fmt.Fprintf(&b, "loss         %.4f with, %.4f without, over %s\n", d.With.Loss, d.Without.Loss, display.Count(d.Graded, "example"))
 	fmt.Fprintf(&b, "error        %.4f with, %.4f without\n", d.With.Error, d.Without.Error)
