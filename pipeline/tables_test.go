@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -144,4 +146,38 @@ func TestRecordsAreEnrichedAsIfTheyHadTheFields(t *testing.T) {
 	if err != nil || v.Compared != 4 || v.Divergent != 0 || v.FromSeq != 1 { // the damaged one, too
 		t.Errorf("verify: %+v, %v", v, err)
 	}
+}
+
+// A learner that runs reports that the topic of a table is deleted.
+func TestALearnerReportsThatATableIsMissing(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("orders")
+	c := kafkatest.ClientOf(t, addr, nil)
+	cs := newCustomers(t, c)
+	kafkatest.Fill(t, c, in, 1, nil)
+	cfg, _ := learntest.Config(c, "missing", in)
+	cfg = tablesConfig(cfg, cs.topic)
+	missing := make(chan event.TableMissing, 100)
+	cfg.ToEnd, cfg.Report = false, func(ev event.Event) {
+		if ev, is := ev.(event.TableMissing); is {
+			missing <- ev
+		}
+	}
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ended := make(chan error)
+	go func() { ended <- l.Run(ctx) }()
+	kafkatest.Delete(t, addr, cs.topic)
+	select {
+	case ev := <-missing:
+		if ev.Topic != cs.topic || !ev.Yes {
+			t.Errorf("%+v", ev)
+		}
+	case <-ctx.Done():
+		t.Error("nothing is reported")
+	}
+	stop()
+	<-ended
 }

@@ -181,7 +181,7 @@ func lastManifest(t *testing.T, w *world) (last int64) {
 	return last
 }
 
-// A scorer that runs sees a row that changes.
+// A scorer that runs sees a row that changes, and that the topic is deleted.
 func TestAScorerFollowsItsTables(t *testing.T) {
 	w, topic := newWorld(t), kafkatest.Name("customers")
 	kafkatest.Fill(t, w.client, topic, 1, nil)
@@ -197,10 +197,13 @@ func TestAScorerFollowsItsTables(t *testing.T) {
 	}
 	changed := make(chan serve.Enriched, 100)
 	switched := make(chan *serve.Served, 1)
+	missing := make(chan serve.TableMissing, 100)
 	s := serve.NewScorer(serve.Config{Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Report: func(ev serve.Event) {
 		switch ev := ev.(type) {
 		case serve.Enriched:
 			changed <- ev
+		case serve.TableMissing:
+			missing <- ev
 		case serve.Switched:
 			switched <- ev.To
 		}
@@ -228,5 +231,9 @@ func TestAScorerFollowsItsTables(t *testing.T) {
 	}
 	if !slices.Equal(x, own.X) {
 		t.Errorf("%v, with its field %v", x, own.X)
+	}
+	kafkatest.Delete(t, w.addr, topic)
+	if ev := <-missing; ev.Topic != topic || !ev.Yes {
+		t.Errorf("%+v", ev)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/enrich"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -96,6 +97,21 @@ func TestLearnerShowsABrokenLog(t *testing.T) {
 		err := w.Ended(c.err)
 		if got := gauge(t, r, "accrete_log_broken"); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%v: metric %v, want %v; returned %v", c.err, got, c.want, err)
+		}
+	}
+}
+
+// A scorer is not ready while the topic of a table of its model is missing.
+func TestScorersAreNotReadyWithoutTheTopicOfATable(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	h := metrics.NewHealth(func() time.Time { return now })
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", prometheus.NewRegistry()), h)
+	c.model.Green()
+	for _, missing := range []bool{true, false} {
+		c.event(serve.TableMissing{Missing: enrich.Missing{Topic: "a", Yes: missing}})
+		now = now.Add(watch.Patience + time.Second)
+		if states, ready := h.States(); ready == missing {
+			t.Errorf("missing is %v: %+v", missing, states)
 		}
 	}
 }

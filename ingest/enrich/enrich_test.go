@@ -2,6 +2,7 @@ package enrich
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -258,4 +259,47 @@ func TestAMissingTopicIsReportedUntilItIsBack(t *testing.T) {
 	next(true)
 	kafkatest.Fill(t, c, all[0].Topic, 1, nil)
 	next(false)
+}
+
+// A topic that was missing is reported to be back also if the reader has ended meanwhile, because
+// of another topic.
+func TestATopicThatIsOpenedAgainIsBack(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	c := kafkatest.ClientOf(t, addr, nil)
+	a, b := customers(t, c, 1)[0], customers(t, c, 1)[0]
+	b.As = "others"
+	r := newRows(t, c, []table.Config{a, b})
+	missing, failed := make(chan Missing, 100), make(chan error, 100)
+	r.config.Missing, r.config.every = func(m Missing) { missing <- m }, 20*time.Millisecond
+	r.config.Retrying = func(err error) { failed <- err }
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	if err := r.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ready, read := context.WithCancel(ctx)
+	ended := make(chan bool)
+	go func() { r.Run(ctx, read); close(ended) }()
+	defer func() { stop(); <-ended }()
+	<-ready.Done()
+	await := func(want Missing) {
+		t.Helper()
+		for {
+			select {
+			case m := <-missing:
+				if m == want {
+					return
+				}
+			case <-ctx.Done():
+				t.Fatalf("%+v is not reported", want)
+			}
+		}
+	}
+	kafkatest.Delete(t, addr, a.Topic)
+	await(Missing{a.Topic, true})
+	kafkatest.Delete(t, addr, b.Topic)
+	kafkatest.Fill(t, c, b.Topic, 1, nil)
+	for !errors.Is(<-failed, ErrRenewed) {
+	}
+	kafkatest.Fill(t, c, a.Topic, 1, nil)
+	await(Missing{a.Topic, false})
 }
