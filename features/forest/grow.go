@@ -139,12 +139,11 @@ type growth struct {
 	draws   int // thresholds in a column at a node
 	prefer  *preferences
 
-	low, high []key       // smallest and largest value of the rows in each column
-	among     int         // columns of which half are compared at a node
-	twoValued []bool      // columns without another value
-	alike     bool        // the weight of each of the rows is 1
-	counts    [][2]uint64 // see counted; nil if rows are not counted
-	packed    *packed     // nil if the rows are not packed
+	low, high []key   // smallest and largest value of the rows in each column
+	among     int     // columns of which half are compared at a node
+	twoValued []bool  // columns without another value
+	alike     bool    // the weight of each of the rows is 1
+	packed    *packed // nil if the rows are not packed
 }
 
 func newGrowth(s Sample) *growth {
@@ -202,10 +201,9 @@ func (g *growth) divide(s *Sample) {
 	for i, v := range s.X {
 		g.x[i] = keyOf(v)
 	}
-	g.counts = g.counted()
 	g.columns = make([][]key, s.Dim)
 	g.low, g.high = make([]key, s.Dim), make([]key, s.Dim)
-	values := make([]key, len(g.rows))
+	values := make([]int32, len(g.rows))
 	for j := range g.columns {
 		column := make([]key, len(s.Weights))
 		for i := range column {
@@ -213,8 +211,7 @@ func (g *growth) divide(s *Sample) {
 		}
 		g.columns[j] = column
 		if len(g.rows) > 0 {
-			gather(values, column, g.rows)
-			g.low[j], g.high[j] = extent(values)
+			g.low[j], g.high[j] = gather(values, column, 1, g.rows)
 		}
 		g.twoValued = append(g.twoValued, !slices.ContainsFunc(g.rows, func(r int32) bool {
 			return column[r] != g.low[j] && column[r] != g.high[j]
@@ -228,8 +225,8 @@ type worker struct {
 	rng     rand.ChaCha8
 	rows    []int32 // of the node's subtree, in place
 	moved   []int32
-	column  []key       // values of the node's rows in a column, see read
-	ones    [][2]uint64 // counts of the node's rows
+	column  []int32 // values of the node's rows in a column, as keys; see read
+	tally   tally
 	drawer  drawer
 	all     []float64
 	left    []float64
@@ -247,7 +244,7 @@ type open struct{ node, from, to int32 }
 func (g *growth) worker() *worker {
 	return &worker{
 		growth: g, drawer: newDrawer(len(g.columns), g.among, g.prefer), all: make([]float64, g.kinds), left: make([]float64, g.kinds),
-		moved: make([]int32, len(g.rows)), column: make([]key, len(g.rows)), constant: make(set, len(g.columns)/64+1),
+		moved: make([]int32, len(g.rows)), column: make([]int32, vec.Panels(len(g.rows), wordRows)*wordRows), tally: g.tally(), constant: make(set, len(g.columns)/64+1),
 	}
 }
 

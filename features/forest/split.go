@@ -13,7 +13,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 		return best, false
 	}
 	total := w.sums(rows)
-	w.count(rows)
+	w.tally.begin(w.growth, rows, w.column)
 	least := w.purity(w.all, total)
 	most := least + float64(least*minGain)
 	for range maxRounds {
@@ -71,27 +71,29 @@ func (w *worker) draw(i int) (column int32, first bool) {
 // largest of them, or of all rows if the column has two values: a split then shows whether the rows
 // have both.
 func (w *worker) read(rows []int32, number int32) (low, high key) {
-	to := w.column[:len(rows)]
+	x, dim := w.columns[number], 1
 	if len(rows) <= nearRows {
-		x, dim := w.x[number:], w.dim
-		for i, r := range rows {
-			to[i] = x[int(r)*dim]
-		}
-	} else {
-		gather(to, w.columns[number], rows)
+		x, dim = w.x[number:], w.dim
 	}
+	low, high = gather(w.column[:len(rows)], x, dim, rows)
 	if len(rows) == len(w.growth.rows) || w.twoValued[number] {
 		return w.low[number], w.high[number]
 	}
-	return extent(to)
+	return low, high
 }
 
-// gather sets dst to the values of the rows in a column.
-func gather(dst, column []key, rows []int32) {
+// gather sets dst to the values of the rows, of which there is one or more, in a column whose
+// values are dim apart in x. It returns the smallest and the largest value.
+func gather(dst []int32, x []key, dim int, rows []int32) (low, high key) {
 	dst = dst[:len(rows)]
+	low = x[int(rows[0])*dim]
+	high = low
 	for i, r := range rows {
-		dst[i] = column[r]
+		v := x[int(r)*dim]
+		dst[i] = int32(v)
+		low, high = min(low, v), max(high, v)
 	}
+	return low, high
 }
 
 // nearRows is the number of rows of a node up to which values are read from the rows and not from
@@ -106,15 +108,6 @@ func between(low, high float32, u float64) float32 {
 		return low
 	}
 	return threshold
-}
-
-// extent returns the smallest and the largest of some values, of which there is one or more.
-func extent(values []key) (low, high key) {
-	low, high = values[0], values[0]
-	for _, v := range values {
-		low, high = min(low, v), max(high, v)
-	}
-	return low, high
 }
 
 // divided returns the sum of the purities of both sides of a split in the column that was read, and
@@ -171,15 +164,15 @@ func (w *worker) sums(rows []int32) (weight float64) {
 // sumsLeft sets left to the sums of the rows that are not above the threshold in the column that
 // was read, and returns their number and their weight.
 func (w *worker) sumsLeft(rows []int32, threshold key) (n int, weight float64) {
-	if w.counts != nil {
-		n = w.countsLeft(len(rows), threshold)
+	if w.tally.kinds > 0 {
+		n = w.tally.below(w.column, threshold, w.left)
 		return n, float64(n)
 	}
 	clear(w.left)
 	moved, column := w.moved[:len(rows)], w.column[:len(rows)]
 	for i, r := range rows {
 		moved[n] = r
-		n += notAbove(column[i], threshold)
+		n += notAbove(key(column[i]), threshold)
 	}
 	moved = moved[:n]
 	if weight = float64(n); !w.alike {
@@ -219,64 +212,6 @@ func notAbove(v, threshold key) int {
 		left = 0
 	}
 	return left
-}
-
-const (
-	// countBits is the number of bits of a count, and countsIn the number of counts in each of two
-	// words.
-	countBits, countsIn = 12, 5
-
-	// mostCounted is the number of rows that can be counted.
-	mostCounted = 1<<countBits - 1
-)
-
-// counted returns, for each row, words with a one in the count of its class. Sums of these words
-// are the sums of the weights if all weights are 1. It returns nil if rows cannot be counted like
-// this.
-func (g *growth) counted() [][2]uint64 {
-	if !g.alike || g.classes == nil || g.kinds > 2*countsIn || len(g.rows) > mostCounted {
-		return nil
-	}
-	counts := make([][2]uint64, len(g.classes))
-	for i, c := range g.classes {
-		counts[i][c/countsIn] = 1 << (countBits * (c % countsIn))
-	}
-	return counts
-}
-
-// count sets ones to the counts of the rows of a node, which all its splits need.
-func (w *worker) count(rows []int32) {
-	if w.counts == nil {
-		return
-	}
-	w.ones = w.ones[:0]
-	for _, r := range rows {
-		w.ones = append(w.ones, w.counts[r])
-	}
-}
-
-// countsLeft is sumsLeft for that many rows of the node, if they have the weight 1 and few classes.
-func (w *worker) countsLeft(rows int, threshold key) (n int) {
-	var all [2]uint64
-	column := w.column[:rows]
-	ones := w.ones[:len(column)]
-	if w.kinds > countsIn {
-		for i, v := range column {
-			one, left := &ones[i], -uint64(notAbove(v, threshold))
-			all[0] += one[0] & left
-			all[1] += one[1] & left
-		}
-	} else {
-		for i, v := range column {
-			all[0] += ones[i][0] & -uint64(notAbove(v, threshold))
-		}
-	}
-	for k := range w.left {
-		count := int(all[k/countsIn] >> (countBits * (k % countsIn)) & mostCounted)
-		n += count
-		w.left[k] = float64(count)
-	}
-	return n
 }
 
 // partition moves the rows of a node that go right after the others, and returns where

@@ -163,3 +163,25 @@ func SumLeaves(sums []LeafSums, leaf, last []uint16, step, change, gradient, cur
 		}
 	}
 }
+
+// NotAbove sets bit i%64 of set[i/64] to whether x[i] is not above the threshold. x has 64 numbers
+// for each element of set.
+func NotAbove(set []uint64, x []int32, threshold int32) {
+	if len(x) != 64*len(set) {
+		panic("vec: NotAbove of slices that do not fit together")
+	}
+	if len(set) == 0 || notAboveVectors(set, x, threshold) {
+		return
+	}
+	for w := range set {
+		bits := uint64(0)
+		for i, v := range x[64*w : 64*w+64] {
+			left := uint64(1)
+			if v > threshold {
+				left = 0
+			}
+			bits |= left << i
+		}
+		set[w] = bits
+	}
+}

@@ -42,6 +42,8 @@ func towardsVectors(to, from []float64, share float64) bool { return false }
 
 func leavesVectors(_ []LeafSums, _, _ []uint16, _, _, _, _ []Pair) bool { return false }
 
+func notAboveVectors(set []uint64, x []int32, threshold int32) bool { return false }
+
 func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) { return 0 }
 
 func mixVectors(dst []float32, coef, average, shares []float64, k, models, averages int) bool {

@@ -527,6 +527,16 @@ func adagrad2(n int, rate float64, slope float64, z *float64, squares *float64, 
 //go:noescape
 func leafSums2(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
 
+// notAbove512 is bit l of set[i] = x[64*i+l] <= threshold, for i < n and l < 64.
+//
+//go:noescape
+func notAbove512(n int, threshold int32, x *int32, set *uint64)
+
+// notAbove2 is bit l of set[i] = x[64*i+l] <= threshold, for i < n and l < 64.
+//
+//go:noescape
+func notAbove2(n int, threshold int32, x *int32, set *uint64)
+
 // addSlots512 is f[j] += values[i]*coef[columns[i]&mask][j], for i = 0, 1, ..., n-1, for j < k.
 //
 //go:noescape

@@ -31270,6 +31270,94 @@ row:
 	JNZ     row
 	RET
 
+// func notAbove512(n int, threshold int32, x *int32, set *uint64)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·notAbove512(SB), NOSPLIT, $0-32
+	PCALIGN      $0x40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         set+24(FP), DX
+	MOVL         threshold+8(FP), BX
+	VPBROADCASTD BX, Z0
+
+loop:
+	VPCMPD   $0x05, (CX), Z0, K1
+	VPCMPD   $0x05, 64(CX), Z0, K2
+	VPCMPD   $0x05, 128(CX), Z0, K3
+	VPCMPD   $0x05, 192(CX), Z0, K4
+	KUNPCKWD K1, K2, K1
+	KUNPCKWD K3, K4, K3
+	KMOVD    K1, BX
+	KMOVD    K3, SI
+	SHLQ     $0x20, SI
+	ORQ      SI, BX
+	MOVQ     BX, (DX)
+	ADDQ     $+256, CX
+	ADDQ     $0x08, DX
+	DECQ     AX
+	JNZ      loop
+	VZEROUPPER
+	RET
+
+// func notAbove2(n int, threshold int32, x *int32, set *uint64)
+// Requires: AVX, AVX2
+TEXT ·notAbove2(SB), NOSPLIT, $0-32
+	PCALIGN      $0x40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         set+24(FP), DX
+	MOVL         threshold+8(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+
+loop:
+	VMOVDQU   (CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, (DX)
+	VMOVDQU   32(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 1(DX)
+	VMOVDQU   64(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 2(DX)
+	VMOVDQU   96(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 3(DX)
+	VMOVDQU   128(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 4(DX)
+	VMOVDQU   160(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 5(DX)
+	VMOVDQU   192(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 6(DX)
+	VMOVDQU   224(CX), Y1
+	VPCMPGTD  Y0, Y1, Y1
+	VMOVMSKPS Y1, BX
+	NOTL      BX
+	MOVB      BL, 7(DX)
+	ADDQ      $+256, CX
+	ADDQ      $0x08, DX
+	DECQ      AX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
 // func addSlots512(n int, k int, mask int, columns *uint32, values *float32, coef *float32, f *float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·addSlots512(SB), NOSPLIT, $0-56

@@ -49,3 +49,32 @@ func TestSumsOfLeavesAreThePlainLoop(t *testing.T) {
 		}
 	}
 }
+
+// TestSetsOfNumbersAreThoseOfComparisons holds all implementations against one comparison after the
+// other.
+func TestSetsOfNumbersAreThoseOfComparisons(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	for _, words := range []int{0, 1, 2, 7} {
+		x := make([]int32, 64*words)
+		for i := range x {
+			x[i] = int32(r.Uint32()) >> (r.IntN(4) * 9)
+		}
+		for _, threshold := range []int32{0, -1, 5, math.MinInt32, math.MaxInt32 - 1, math.MaxInt32, int32(r.Uint32())} {
+			if words > 0 {
+				x[r.IntN(len(x))] = threshold
+				x[r.IntN(len(x))] = math.MaxInt32
+			}
+			eachISA(func(name string) {
+				for _, atEnd := range []bool{false, true} {
+					set := guarded(t, make([]uint64, words), atEnd)
+					NotAbove(set, guarded(t, x, atEnd), threshold)
+					for i, v := range x {
+						if got := set[i/64]>>(i%64)&1 == 1; got != (v <= threshold) {
+							t.Errorf("%s: %d is not above %d: %v", name, v, threshold, got)
+						}
+					}
+				}
+			})
+		}
+	}
+}

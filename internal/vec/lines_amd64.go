@@ -121,6 +121,16 @@ func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient,
 	return active.width > 0
 }
 
+func notAboveVectors(set []uint64, x []int32, threshold int32) bool {
+	switch active.width {
+	case 16:
+		notAbove512(len(set), threshold, &x[0], &set[0])
+	case 8:
+		notAbove2(len(set), threshold, &x[0], &set[0])
+	}
+	return active.width > 0
+}
+
 // The following exist for AVX-512 only, because they need its masks.
 
 func addSlotsVectors(f []float64, coef []float32, columns []uint32, values []float32, mask uint32) bool {

@@ -40,3 +40,54 @@ func leafSums2() {
 	countdown(n, "row")
 	RET()
 }
+
+const notAboveDoc = "bit l of set[i] = x[64*i+l] <= threshold, for i < n and l < 64"
+
+func notAbove512() {
+	text("notAbove512", NOSPLIT, "func(n int, threshold int32, x *int32, set *uint64)")
+	Pragma("noescape")
+	Doc("notAbove512 is " + notAboveDoc + ".")
+	n, x, set := load("n"), load("x"), load("set")
+	t, bits, high := zmm[0], GP64(), GP64()
+	VPBROADCASTD(Load(Param("threshold"), GP32()), t)
+	const notLess = 5
+	Label("loop")
+	for i, k := range []Register{K1, K2, K3, K4} {
+		VPCMPD(Imm(notLess), at(x, 64*i), t, k)
+	}
+	KUNPCKWD(K1, K2, K1)
+	KUNPCKWD(K3, K4, K3)
+	KMOVD(K1, bits.As32())
+	KMOVD(K3, high.As32())
+	SHLQ(Imm(32), high)
+	ORQ(high, bits)
+	MOVQ(bits, at(set, 0))
+	ADDQ(I32(256), x)
+	ADDQ(Imm(8), set)
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}
+
+func notAbove2() {
+	text("notAbove2", NOSPLIT, "func(n int, threshold int32, x *int32, set *uint64)")
+	Pragma("noescape")
+	Doc("notAbove2 is " + notAboveDoc + ".")
+	n, x, set := load("n"), load("x"), load("set")
+	t, above, bits := ymm[0], ymm[1], GP32()
+	VMOVD(Load(Param("threshold"), GP32()), X0)
+	VPBROADCASTD(X0, t)
+	Label("loop")
+	for i := range 8 {
+		VMOVDQU(at(x, 32*i), above)
+		VPCMPGTD(t, above, above)
+		VMOVMSKPS(above, bits)
+		NOTL(bits)
+		MOVB(bits.As8(), at(set, i))
+	}
+	ADDQ(I32(256), x)
+	ADDQ(Imm(8), set)
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}

@@ -120,6 +120,8 @@ func main() {
 	lines()
 	mix()
 	leafSums2()
+	notAbove512()
+	notAbove2()
 	slots()
 	hadamard()
 	logs512()
