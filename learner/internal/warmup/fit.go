@@ -51,8 +51,8 @@ type Request struct {
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{}
 	f.Scales, f.inliers = newScales(labels, a.Task, a.Robust)
-	a.Columns = a.scores(x, labels, dim, f)
-	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
+	a.Columns, f.Encoding = a.scores(a.plan(x, labels, dim), x, labels, dim, f)
+	if f.Encoding != nil {
 		e, raw := f.Encoding.Start(), x
 		x, dim = e.Rows(raw, labels, a.Weights), f.Encoding.Width()
 		e.OutOfFold(x, raw, labels, a.Weights, a.Folds)

@@ -26,24 +26,23 @@ const (
 	scoresGain = 0.985
 )
 
-// scores returns the types of the columns. Columns of numbers with more than scoredValues values
-// become normal scores if this lowers the leave-one-out error of the last rows x enough, see
-// scoresGain. Either all of them do, or none: the differences due to single columns are within the
-// noise.
-func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []encode.Type {
+// scores returns the types of the columns and their encoding, which is plan for those of a. Columns
+// of numbers with more than scoredValues values become normal scores if this lowers the leave-one-out
+// error of the last rows x enough, see scoresGain. Either all of them do, or none: the differences
+// due to single columns are within the noise.
+func (a *Request) scores(plan *encode.Encoding, x []float64, labels []target.Label, dim int, f Fit) ([]encode.Type, *encode.Encoding) {
 	n := len(labels)
 	if !a.Scores || a.Scaled || n < minTuningRows || a.Task == target.Novelty || HasScale(a.Kernel) {
-		return a.Columns
+		return a.Columns, plan
 	}
 	switch a.Kernel.(type) {
 	case kernel.Auto, kernel.Mapped, kernel.Bounded: // of inputs in a range, or not chosen yet
-		return a.Columns
+		return a.Columns, plan
 	}
 	scored := a.scored(x, dim)
 	if scored == nil {
-		return a.Columns
+		return a.Columns, plan
 	}
-	plain := *a
 	rows, first := tuningRows, 0
 	if a.Version >= Sixth {
 		rows = scoringRows
@@ -52,17 +51,19 @@ func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []e
 	if a.Version >= Sixth {
 		first = max(0, from-rows)
 	}
-	s := plain.sampled(x, labels, dim, f)
+	s := a.sampled(plan, x, labels, dim, f)
 	weights := floored(root(newColumnWeights(s.slice(first, from), weightings[0])))
 	best := newTuner(s.slice(from, n), weights, a.Kernel).searched(safeTuning)
-	plain.Columns = scored
-	s = plain.sampled(x, labels, dim, f)
+	other := *a
+	other.Columns = scored
+	otherPlan := other.plan(x, labels, dim)
+	s = other.sampled(otherPlan, x, labels, dim, f)
 	t := newTuner(s.slice(from, n), weights, a.Kernel)
 	defer t.release()
 	if e := t.error(best); !(e < scoresGain*best.error) {
-		return a.Columns
+		return a.Columns, plan
 	}
-	return scored
+	return scored, otherPlan
 }
 
 // scored returns the types of the columns with those of normal scores, nil if there are
@@ -94,10 +95,10 @@ func manyValues(x []float64, stride int) bool {
 	return len(seen) > scoredValues
 }
 
-// sampled returns the rows as a model sees them.
-func (a *Request) sampled(x []float64, labels []target.Label, dim int, f Fit) sample {
-	if e := a.plan(x, labels, dim); e != nil {
-		x, dim = e.Rows(x, labels, a.Weights), e.Width()
+// sampled returns the rows as a model with this plan of an encoding sees them.
+func (a *Request) sampled(plan *encode.Encoding, x []float64, labels []target.Label, dim int, f Fit) sample {
+	if plan != nil {
+		x, dim = plan.Start().Rows(x, labels, a.Weights), plan.Width()
 	}
 	f.Scaler = a.scaler(x, dim)
 	s := sample{version: a.Version, dim: dim, x: f.scaled(x, dim)}

@@ -50,7 +50,7 @@ func TestNormalScoresAreChosenByTheirError(t *testing.T) {
 			}
 			a := Request{Version: version, Task: target.Regression, Kernel: k, Columns: test.types, Weights: weights, Scores: test.option}
 			scales, _ := newScales(labels, a.Task, false)
-			got := a.scores(x, labels, dim, Fit{Scales: scales})
+			got, _ := a.scores(a.plan(x, labels, dim), x, labels, dim, Fit{Scales: scales})
 			if chosen := got != nil && got[0] == encode.Normal && got[1] == encode.Normal; chosen != test.chosen {
 				t.Errorf("%s, version %d: types %v", test.name, version, got)
 			}
