@@ -166,6 +166,10 @@ func (c Config) Above() float64 {
 	return 0
 }
 
+// Counts reports whether the labels of c are counts, none of which is negative. A host checks the
+// labels; a Learner learns a negative one as 0.
+func (c Config) Counts() bool { return c.Loss == loss.Poisson{}.String() }
+
 // FrequencyBytes returns the memory in bytes that a random feature of rows of that many inputs
 // needs for its frequency, or for the parameters that features of some kernels have instead.
 func (c Config) FrequencyBytes(inputs int) int {

@@ -115,14 +115,14 @@ func TestModelKeepsHowItReadsRecords(t *testing.T) {
 	if have, err = (model.Config{Decode: typed}).Options(); err != nil {
 		t.Fatal(err)
 	}
-	typed.Depth, typed.Grams, typed.Zones = decode.MaxDepth, true, true
+	typed.Depth, typed.Grams, typed.Zones, typed.Counts = decode.MaxDepth, true, true, true
 	c := model.Config{Decode: typed}
 	options, err := c.KeepReading(have)
-	if err != nil || model.SameOptions(have, options) != nil || c.Decode.Depth != 0 || c.Decode.Grams || c.Decode.Zones {
+	if err != nil || model.SameOptions(have, options) != nil || c.Decode.Depth != 0 || c.Decode.Grams || c.Decode.Zones || c.Decode.Counts {
 		t.Errorf("a model from before objects were columns: depth %d, %s, %v", c.Decode.Depth, options, err)
 	}
 	fresh := model.Config{Decode: typed}
-	if _, err := fresh.KeepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth || !fresh.Decode.Grams || !fresh.Decode.Zones {
+	if _, err := fresh.KeepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth || !fresh.Decode.Grams || !fresh.Decode.Zones || !fresh.Decode.Counts {
 		t.Errorf("a new model: depth %d, %v", fresh.Decode.Depth, err)
 	}
 }

@@ -62,6 +62,10 @@ type Config struct {
 	// space. It is not set for models that are older than this option.
 	Zones bool `json:"zones,omitempty"`
 
+	// Counts refuses negative labels, which the loss poisson cannot learn. It is not set for models that
+	// are older than this option.
+	Counts bool `json:"counts,omitempty"`
+
 	// Framed means that each record names its schema in a registry, in the framing of the
 	// registry's serializers. Reader is a schema in the language of the format. For Framed
 	// records it is the reader's schema, otherwise the schema with which records are written.

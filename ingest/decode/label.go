@@ -52,10 +52,13 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 			if !(math.Abs(v.num) <= d.config.MaxAbs) {
 				return l, "", bad("limits", "the label is %v, out of range ±%v", v, d.config.MaxAbs)
 			}
+			if d.config.Counts && v.num < 0 {
+				return l, "", bad("label", "it is %v, but the loss poisson is for counts: want 0 or more", v)
+			}
 			return learner.Label{Task: learner.Regression, Value: v.num}, "", nil
 		}
 		if d.config.Task != learner.Classification {
-			return l, "", bad("label", "it is the number %v, but labels have been text so far; if numbers are class names, set learner.task to classification", v)
+			return l, "", bad("label", "it is the number %v, but labels have been text or booleans so far; if numbers are class names, set learner.task to classification", v)
 		}
 		if math.IsInf(v.num, 0) {
 			return l, "", bad("label", "it is out of range for a float64")
@@ -82,6 +85,8 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", excerpt.Quote(name), v, len(d.many))
 		case !(math.Abs(v.num) <= d.config.MaxAbs):
 			return l, bad("limits", "the label %s is %v, out of range ±%v", excerpt.Quote(name), v, d.config.MaxAbs)
+		case d.config.Counts && v.num < 0:
+			return l, bad("label", "%s is %v, but the loss poisson is for counts: want 0 or more", excerpt.Quote(name), v)
 		default:
 			d.more = append(d.more, v.num)
 		}

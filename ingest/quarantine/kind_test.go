@@ -15,7 +15,7 @@ func TestReasonsOfOneFaultAreOneKind(t *testing.T) {
 		{`limits: … bytes, the limit is …`, `limits: 20000000 bytes, the limit is 10485760`},
 		{`limits: "a" is …, out of range ±1e+30`, `limits: "a" is 1e+31, out of range ±1e+30`},
 		{`label: … would be class …, but max_classes is …`, `label: "x" would be class 257, but max_classes is 256`, `label: "y" would be class 257, but max_classes is 256`},
-		{`label: it is the number …, but labels have been text so far`, `label: it is the number 17, but labels have been text so far`},
+		{`label: it is the number …, but labels have been text or booleans so far`, `label: it is the number 17, but labels have been text or booleans so far`},
 		{`weight: it is …: want more than 0, and at most 1000000`, `weight: it is -3: want more than 0, and at most 1000000`},
 		{`csv: … cells, but the header has …`, `csv: 2 cells, but the header has 3`, `csv: 17 cells, but the header has 3`},
 		{`csv: line …, byte …: extraneous or missing " in quoted-field`, `csv: line 3, byte 14: extraneous or missing " in quoted-field`},

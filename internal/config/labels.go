@@ -7,6 +7,7 @@ import (
 	"time"
 
 	late "github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // Late returns the options of the join; nil if records come with their labels.
@@ -76,8 +77,11 @@ func (v *validation) labels() {
 		v.add("input.labels.field", "%s is one field, but input.label has %d: leave the option out", quote(l.Field), len(v.Input.Label))
 	}
 	v.labelKeys()
-	if _, err := strconv.ParseFloat(c.Timeout, 64); err != nil && c.Timeout != "" && v.Learner.Task == "regression" {
+	switch number, err := strconv.ParseFloat(c.Timeout, 64); {
+	case err != nil && c.Timeout != "" && v.Learner.Task == "regression":
 		v.add("input.labels.on_timeout", "is %s, but learner.task is regression: want a number or drop", quote(c.Timeout))
+	case err == nil && number < 0 && (learner.Config{Loss: v.Learner.Loss}).Counts():
+		v.add("input.labels.on_timeout", "is %s, but the loss poisson is for counts: want 0 or more, or drop", quote(c.Timeout))
 	}
 }
 

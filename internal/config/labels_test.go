@@ -17,6 +17,7 @@ func TestLateLabelsAreChecked(t *testing.T) {
 		{"ttl: 1h, key: y, field: outcome", ""},
 		{"ttl: 1h, label_key: outcome, field: outcome", `input.labels.label_key: "outcome" is the field of the label`},
 		{"ttl: 1h, on_timeout: 'false'}}\nlearner: {task: regression, monitor: 0, step: {size: 0", "input.labels.on_timeout: is \"false\", but learner.task is regression"},
+		{"ttl: 1h, on_timeout: '-1'}}\nlearner: {loss: poisson, monitor: 0, step: {size: 0", "input.labels.on_timeout: is \"-1\", but the loss poisson is for counts"},
 		{"ttl: 1h, on_timeout: '0'}}\nlearner: {task: regression, monitor: 0, step: {size: 0", ""},
 	} {
 		text := "input: {topics: [a], label: y, labels: {topic: b, " + test.labels + "}}"

@@ -19,6 +19,7 @@ var options = map[string]option{
 	"input.framed":  {name: "input.registry.url", off: "nothing", on: "a registry"},
 	"input.grams":   {name: "input.columns", derived: true},
 	"input.zones":   {name: "input.columns", derived: true},
+	"input.counts":  {name: "learner.loss", derived: true},
 	"input.infer":   {name: "input.columns", derived: true},
 	"input.labels":  {name: "input.label"},
 	"input.late":    {name: "input.labels", off: "off"},

@@ -46,6 +46,7 @@ func (c Config) Options() ([]byte, error) {
 //   - Created before objects and lists became columns by path: it rejects them.
 //   - Created before the n-grams of a text had statistics: they have none.
 //   - Created before times could have zones such as UTC or +0100: it does not read these.
+//   - Created before the loss poisson refused negative labels: it learns them as 0.
 //   - Created before renamed columns were recognised: it does not recognise them.
 //   - Created before inputs were monitored: it has no monitor, unless a monitor other than the
 //     default is configured.
@@ -67,6 +68,7 @@ func (c *Config) KeepReading(have []byte) ([]byte, error) {
 		c.keepChoices(l)
 	}
 	c.Decode.Depth, c.Decode.Renames, c.Decode.Grams, c.Decode.Zones = was.Depth, was.Renames, was.Grams, was.Zones
+	c.Decode.Counts = was.Counts
 	if late := c.Decode.Late; late != nil && was.Late != nil {
 		kept := *late
 		kept.Zones, c.Decode.Late = was.Late.Zones, &kept

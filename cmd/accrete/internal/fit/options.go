@@ -48,7 +48,7 @@ func (f stepFlags) steps() learner.Steps {
 
 // decode returns the configuration for reading rows.
 func (f *Command) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, MaxClasses: f.MaxClasses, Depth: decode.MaxDepth, Grams: task != learner.Novelty, Zones: true, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, MaxClasses: f.MaxClasses, Depth: decode.MaxDepth, Grams: task != learner.Novelty, Zones: true, Above: learner.Config{Kernel: f.Kernel}.Above(), Counts: learner.Config{Loss: f.Loss}.Counts()}
 	c.Infer = f.Metric == "" && c.Above == 0
 	c.Sparse, c.Time = f.Sparse > 0, f.Time
 	columns := config.ParseColumns(f.Columns)

@@ -154,6 +154,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 		MaxClasses: c.Input.MaxClasses,
 		Late:       c.Input.Labels.Late(),
 		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
+		Counts:     l.Counts(),
 	}
 	if _, err := decode.New(d, decode.Schema{}); err != nil {
 		return decode.Config{}, exit.Refuse(err)
