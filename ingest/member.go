@@ -189,15 +189,16 @@ func (m *Member) Heartbeat(ctx context.Context) (rebalancing bool, err error) {
 	}
 }
 
-// Grown reports whether topics have partitions that are not assigned yet. Only the
-// group's leader checks. When it joins again, the other members are notified.
-func (m *Member) Grown(ctx context.Context) (bool, error) {
+// Resized reports whether topics have other partitions than those that are assigned: some were added,
+// or a topic was deleted and created again with fewer. Only the group's leader checks. When it joins
+// again, the other members are notified.
+func (m *Member) Resized(ctx context.Context) (bool, error) {
 	for topic, n := range m.shared {
 		_, now, err := m.client.Partitions(ctx, topic)
 		if errors.Is(err, ErrUnknownTopic) || errors.Is(err, ErrDenied) {
 			continue // the members that read it report it
 		}
-		if err != nil || now > n {
+		if err != nil || now != n {
 			return err == nil, err
 		}
 	}

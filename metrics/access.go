@@ -63,7 +63,7 @@ func (a Access) config() (*tls.Config, error) {
 	}
 	files, err := newReread(a.Trouble, a.load, paths...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("TLS files (http.tls): %w", err)
 	}
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -100,7 +100,7 @@ func (a Access) guard(h http.Handler) (http.Handler, error) {
 	if a.Token != "" {
 		var err error
 		if token, err = newReread(a.Trouble, a.readToken, a.Token); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("token file (http.token_file): %w", err)
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

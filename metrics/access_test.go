@@ -184,12 +184,18 @@ func TestAccess(t *testing.T) {
 func TestAccessNeedsItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	file(t, filepath.Join(dir, "empty"), nil)
-	for _, a := range []Access{
-		{Token: filepath.Join(dir, "none")}, {Token: filepath.Join(dir, "empty")},
-		{Cert: filepath.Join(dir, "none"), Key: filepath.Join(dir, "none")}, {Cert: filepath.Join(dir, "empty"), Key: filepath.Join(dir, "empty")},
+	for _, test := range []struct {
+		access Access
+		option string
+	}{
+		{Access{Token: filepath.Join(dir, "none")}, "http.token_file"},
+		{Access{Token: filepath.Join(dir, "empty")}, "http.token_file"},
+		{Access{Cert: filepath.Join(dir, "none"), Key: filepath.Join(dir, "none")}, "http.tls"},
+		{Access{Cert: filepath.Join(dir, "empty"), Key: filepath.Join(dir, "empty")}, "http.tls"},
 	} {
-		if _, err := Serve(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), a); err == nil || errors.Is(err, errInUse) {
-			t.Errorf("%+v: %v", a, err)
+		_, err := Serve(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), test.access)
+		if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), test.option) {
+			t.Errorf("%+v: %v, want an error that names %s", test.access, err, test.option)
 		}
 	}
 }

@@ -183,6 +183,45 @@ func TestARecreatedTopicIsScoredFromItsBeginning(t *testing.T) {
 	}
 }
 
+// A topic that is created again with fewer partitions is scored as well, and the scorer holds those
+// that are left.
+func TestATopicWithFewerPartitionsIsScoredOn(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	kafkatest.Fill(t, w.client, w.asked, 3, rings(2, 90, none))
+	w.learn(t, w.in)
+	h, stop := w.hear(t)
+	h.until(t, 90)
+	kafkatest.Delete(t, w.addr, w.asked)
+	for end := time.Now().Add(time.Minute); !h.retrying(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the scorer has not noticed that the topic is gone")
+		}
+	}
+	kafkatest.Fill(t, kafkatest.ClientOf(t, w.addr, nil), w.asked, 1, rings(3, 40, none))
+	h.until(t, 130)
+	for end := time.Now().Add(time.Minute); !h.holds(w.asked, 1); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the scorer still holds partitions that the topic does not have")
+		}
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds reports whether the last share of the topic has that many partitions.
+func (h *heard) holds(topic string, partitions int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, ev := range slices.Backward(h.all) {
+		if ev, ok := ev.(serve.Shared); ok {
+			return len(ev.Mine[topic]) == partitions && ev.Of == partitions
+		}
+	}
+	return false
+}
+
 func (h *heard) retrying() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

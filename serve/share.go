@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -65,25 +67,29 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 	for {
 		var share ingest.Share
 		var parts []part
+		joined := false
 		err := s.retry(ctx, func() (err error) {
-			share, err = m.Join(ctx)
+			if !joined {
+				if share, err = m.Join(ctx); err != nil {
+					return err
+				}
+			}
+			parts, err = s.parts(ctx, share, all)        // a new cluster's first group has to wait for its coordinator
+			joined = !errors.Is(err, errOtherPartitions) // the leader may have seen the topic before it was created again
 			return err
 		})
-		if err == nil {
-			err = s.retry(ctx, func() (err error) { // a new cluster's first group has to wait for its coordinator
-				parts, err = s.parts(ctx, share, all)
-				return err
-			})
-		}
 		if err != nil {
 			return err
 		}
-		s.config.Report(Shared{share, max(all.partitions(), m.Partitions())})
+		s.config.Report(Shared{share, cmp.Or(m.Partitions(), all.partitions())})
 		if rebalanced, err := s.hold(ctx, m, parts, all); err != nil || !rebalanced {
 			return err
 		}
 	}
 }
+
+// errOtherPartitions is the error of a share with partitions that a topic does not have.
+var errOtherPartitions = errors.New("the topic has fewer partitions for the broker")
 
 // parts returns the partitions of a share with the offsets to continue from.
 func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (parts []part, err error) {
@@ -102,7 +108,7 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 		}
 		for _, i := range mine {
 			if int(i) >= len(first) {
-				return nil, fmt.Errorf("partition %d of %q is assigned, but the topic has %d for the broker: %w", i, topic, len(first), ingest.ErrUnknownTopic)
+				return nil, fmt.Errorf("partition %d of %q is assigned: %w: %d; %w", i, topic, errOtherPartitions, len(first), ingest.ErrUnknownTopic)
 			}
 			from := max(first[i], committed[i])
 			p := part{topic: topic, id: id, partition: int(i), committed: from, next: from, end: -1}
@@ -238,7 +244,7 @@ func (s *Scorer) remaining(ctx context.Context, all bounds) (n int64, err error)
 	return n, nil
 }
 
-// partitionsEvery is the interval between checks for added partitions.
+// partitionsEvery is the interval between checks for partitions that were added or are gone.
 const partitionsEvery = 5 * time.Second
 
 // beat sends heartbeats until ctx is done or the group rebalances, and reports whether
@@ -260,7 +266,7 @@ func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (rebalanced bool, e
 				return err
 			}
 			looked = time.Now()
-			rebalanced, err = m.Grown(ctx)
+			rebalanced, err = m.Resized(ctx)
 			return err
 		})
 		switch {
