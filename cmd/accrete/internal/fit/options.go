@@ -182,6 +182,8 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("%w: omit --refit or --forest", learner.ErrForest)
 	case f.Refit && f.Sparse > 0:
 		return options, exit.Usage("%w: omit --refit or --sparse", learner.ErrSparse)
+	case f.Print && f.Sparse > 0:
+		return options, exit.Usage("--print-columns: with --sparse, inputs are hashed by their names, and a model has no columns to configure")
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
 	case f.given["nu"] && task != learner.Novelty:
