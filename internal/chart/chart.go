@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -87,16 +88,26 @@ func Check(path string) error {
 	return nil
 }
 
-// Save draws rows of plots to a PNG file, or to an SVG file if its name ends with .svg. A nil plot
-// leaves its place empty. Save creates the folder if needed.
-func Save(path string, rows [][]*plot.Plot) error {
+// Save draws rows of plots to a PNG file, or to an SVG file if its name ends with .svg, below a title
+// unless that is empty. A nil plot leaves its place empty. Save creates the folder if needed.
+func Save(path, title string, rows [][]*plot.Plot) error {
 	cols, height := len(rows[0]), 400.0
 	if len(rows) > 1 {
 		height = 260 * float64(len(rows))
 	}
+	const margin = 8
+	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(margin), PadBottom: vg.Points(margin), PadLeft: vg.Points(margin), PadRight: vg.Points(margin)}
+	style := plot.New().Title.TextStyle
+	if title != "" {
+		space := style.Height(title) + vg.Points(margin)
+		tiles.PadTop += space
+		height += space.Points()
+	}
 	image := newImage(path, vg.Points(300*float64(cols)), vg.Points(height))
-	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
-	for i, row := range plot.Align(rows, tiles, draw.New(image)) {
+	canvas := draw.New(image)
+	style.XAlign, style.YAlign = text.XLeft, text.YTop
+	canvas.FillText(style, vg.Point{X: canvas.Min.X + vg.Points(margin), Y: canvas.Max.Y - vg.Points(margin)}, title)
+	for i, row := range plot.Align(rows, tiles, canvas) {
 		for j, canvas := range row {
 			if rows[i][j] != nil {
 				rows[i][j].Draw(canvas)

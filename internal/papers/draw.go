@@ -31,7 +31,7 @@ func (r *Report) Draw(dir string) error {
 	}
 	for _, figure := range figures {
 		name := "dspdc-" + strings.ReplaceAll(figure, " ", "-") + ".png"
-		if err := chart.Save(filepath.Join(dir, name), rows[figure]); err != nil {
+		if err := chart.Save(filepath.Join(dir, name), "", rows[figure]); err != nil {
 			return err
 		}
 	}

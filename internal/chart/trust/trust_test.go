@@ -60,7 +60,7 @@ func TestPictureIsAnSVGWithAllGroups(t *testing.T) {
 		row = append(row, p, nil, legend)
 	}
 	path := filepath.Join(t.TempDir(), "new", "p.svg")
-	if err := chart.Save(path, [][]*plot.Plot{row}); err != nil {
+	if err := chart.Save(path, "", [][]*plot.Plot{row}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

@@ -35,7 +35,7 @@ func (r *Report) Draw(dir string) error {
 		if len(rows) == 0 {
 			continue
 		}
-		if err := chart.Save(filepath.Join(dir, picture.file), rows); err != nil {
+		if err := chart.Save(filepath.Join(dir, picture.file), "", rows); err != nil {
 			return err
 		}
 	}

@@ -49,5 +49,5 @@ func draw(c learner.Config, path string, rows int, seed uint64) error {
 		}
 		row, names = append(row, p), legend
 	}
-	return chart.Save(path, [][]*plot.Plot{append(row, names)})
+	return chart.Save(path, "", [][]*plot.Plot{append(row, names)})
 }

@@ -318,5 +318,5 @@ func (c *Command) compare(ctx context.Context, s *set, began func(algorithm stri
 		return r, nil
 	}
 	path := filepath.Join(c.Plots, s.name+".png")
-	return r, curves.Draw(path, s.name, curves.ErrorName(first.task)+" of the last 1,000 examples", append(drawn, baselines...))
+	return r, curves.Draw(path, s.name, first.task, append(drawn, baselines...))
 }

@@ -82,5 +82,5 @@ func (c *Command) drawEfforts(reports []report) error {
 		p.Add(line, dots, names)
 		legend.Legend.Add(r.Set, line)
 	}
-	return chart.Save(filepath.Join(c.Plots, "effort.svg"), [][]*plot.Plot{{p, legend}})
+	return chart.Save(filepath.Join(c.Plots, "effort.svg"), "", [][]*plot.Plot{{p, legend}})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/internal/deviation"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // report is the result for one set.
@@ -56,6 +57,7 @@ func (c *Command) text(reports []report) string {
 		if c.Intervals > 0 {
 			fmt.Fprintf(&b, " %9s %11s", "inside", "mean width")
 		}
+		task, _ := learner.ParseTask(r.Task)
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-16s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
@@ -77,7 +79,7 @@ func (c *Command) text(reports []report) string {
 		}
 		b.WriteString(peersText(r, len(r.Results) > 0 && r.Results[0].Test == nil))
 		row("linear", r.Baselines.Linear)
-		row("majority", r.Baselines.Majority)
+		row(display.Majority(task), r.Baselines.Majority)
 		row("no change", r.Baselines.NoChange)
 		b.WriteString(spreadText(r, classes))
 	}

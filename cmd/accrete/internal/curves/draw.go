@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/chart"
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// ErrorName returns what the error of a task is called on an axis.
-func ErrorName(t learner.Task) string {
+// errorName returns what the error of a task is called on an axis.
+func errorName(t learner.Task) string {
 	switch t {
 	case learner.Regression:
 		return "nMSE"
@@ -23,9 +24,8 @@ func ErrorName(t learner.Task) string {
 }
 
 // Draw draws curves to a PNG or SVG file: the error over examples, over time and over random
-// features. Below them are the weights of the first curve that belongs to a mixture. what is the
-// name of the error.
-func Draw(path, title, what string, curves []Curve) error {
+// features. Below them are the weights of the first curve that belongs to a mixture.
+func Draw(path, name string, task learner.Task, curves []Curve) error {
 	const least = 1e-4 // a logarithmic axis cannot show 0
 	low, high := 1.2, least
 	for _, c := range curves {
@@ -39,8 +39,7 @@ func Draw(path, title, what string, curves []Curve) error {
 	for i, axis := range axes {
 		p := plot.New()
 		if i == 0 {
-			p.Title.Text = title
-			p.Y.Label.Text = what
+			p.Y.Label.Text = errorName(task)
 		}
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
@@ -60,6 +59,9 @@ func Draw(path, title, what string, curves []Curve) error {
 			}
 			p.Add(l)
 			if i == 0 {
+				if c.name == display.Majority(learner.Classification) {
+					c.name = display.Majority(task)
+				}
 				legend.Legend.Add(c.name, l)
 			}
 		}
@@ -80,7 +82,7 @@ func Draw(path, title, what string, curves []Curve) error {
 		}
 		rows = append(rows, []*plot.Plot{shares, names, nil, nil})
 	}
-	return chart.Save(path, rows)
+	return chart.Save(path, name+": "+errorName(task)+" of the last 1,000 examples", rows)
 }
 
 // axis is what a curve is drawn over.

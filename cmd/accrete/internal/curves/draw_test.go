@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // Curves of any kind can be drawn: no curves, a model without errors, a model
@@ -18,7 +20,7 @@ func TestPictureOfAnyCurves(t *testing.T) {
 		"bad":      {{name: "dsg", points: []point{{256, 1, 64, 40}, {300, 2, 128, 30}}}},
 	} {
 		path := filepath.Join(t.TempDir(), "p.png")
-		if err := Draw(path, name, "error", curves); err != nil {
+		if err := Draw(path, name, learner.Classification, curves); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/chart/trust"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -41,7 +42,7 @@ type Recorder struct {
 // baselines. rows is the number of rows of the file, or 0 if it is unknown.
 func NewRecorder(name string, rows int) *Recorder {
 	return &Recorder{
-		Curves: []Curve{{name: name}, {name: "linear"}, {name: "majority"}, {name: "no change"}},
+		Curves: []Curve{{name: name}, {name: "linear"}, {name: display.Majority(learner.Classification)}, {name: "no change"}},
 		due:    moments(rows), start: time.Now(),
 	}
 }

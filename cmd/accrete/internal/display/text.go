@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // Text returns the first most bytes of b as text, followed by "…" if there are more, and nil if b
@@ -29,4 +31,13 @@ func Text(b []byte, most int) *string {
 	}
 	s += more
 	return &s
+}
+
+// Majority returns the name of the baseline that predicts the most frequent class so far, or the mean
+// of the labels so far.
+func Majority(t learner.Task) string {
+	if t == learner.Regression {
+		return "mean"
+	}
+	return "majority"
 }

@@ -213,7 +213,7 @@ func warnOfFile(e *env.Env, file *decode.File) {
 func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
 	var unplotted error
 	if f.Plot != "" {
-		if err := curves.Draw(f.Plot, filepath.Base(f.Train), curves.ErrorName(task)+" of the last 1,000 examples", curve.Curves); err != nil {
+		if err := curves.Draw(f.Plot, filepath.Base(f.Train), task, curve.Curves); err != nil {
 			unplotted = fmt.Errorf("--plot: %w", err)
 		}
 	}

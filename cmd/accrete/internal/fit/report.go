@@ -161,7 +161,7 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 		if r.Progressive.Figures != nil {
 			what = "nMSE of "
 		}
-		fmt.Fprintf(&b, "             %slinear %.4f, majority %.4f, no change %.4f\n", what, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+		fmt.Fprintf(&b, "             %slinear %.4f, %s %.4f, no change %.4f\n", what, r.Baselines.Linear, display.Majority(task), r.Baselines.Majority, r.Baselines.NoChange)
 	}
 	b.WriteString(r.Mixture.text())
 	if r.Test != nil {

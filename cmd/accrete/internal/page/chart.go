@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/timeline"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // The coordinates of a chart are those of its viewBox, which the page stretches.
@@ -70,8 +72,8 @@ func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart
 	}
 	for k, n := range errorNames {
 		name := n.name
-		if regression && k == 2 {
-			name = "mean"
+		if regression && n.class == "majority" {
+			name = display.Majority(learner.Regression)
 		}
 		s := series{Class: n.class, Name: name, Value: figure(latest[k]), Exact: latest[k]}
 		if !c.Empty {

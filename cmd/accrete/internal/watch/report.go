@@ -63,7 +63,7 @@ func (r Report) String() string {
 		if r.Figures != nil {
 			what = r.Figures.Text() + ", " + what
 		}
-		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, %s %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, display.Majority(r.task), r.Baselines.Majority, r.Baselines.NoChange)
 	}
 	fmt.Fprintf(&b, ", %s, %s", display.Count(int64(r.Features), "feature"), display.Count(int64(r.Snapshots), "snapshot"))
 	return b.String()
