@@ -99,12 +99,20 @@ var axes = []axis{
 }
 
 // line returns the errors of a curve, kept from low to high. Of points with the same number of
-// features it has the first.
+// features it has the first. If a model starts again with fewer features, it leaves out the points
+// with as many before.
 func (a axis) line(c Curve, low, high float64) (line plotter.XYs) {
 	for _, q := range c.points {
-		if x := a.of(q); x > 0 && (!a.features || len(line) == 0 || x != line[len(line)-1].X) {
-			line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
+		x, n := a.of(q), len(line)
+		switch {
+		case !(x > 0), a.features && n > 0 && x == line[n-1].X:
+			continue
+		case a.features:
+			for n > 0 && line[n-1].X >= x {
+				n--
+			}
 		}
+		line = append(line[:n], plotter.XY{X: x, Y: max(low, min(high, q.error))})
 	}
 	return line
 }

@@ -4,6 +4,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -32,5 +33,19 @@ func TestPictureOfAnyCurves(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		f.Close()
+	}
+}
+
+// A model that starts again with fewer features leaves no line that goes back.
+func TestFeaturesOfACurveGrow(t *testing.T) {
+	c := Curve{points: []point{{100, 1, 64, 0.9}, {200, 2, 256, 0.8}, {300, 3, 256, 0.7}, {400, 4, 128, 0.6}, {500, 5, 512, 0.5}}}
+	for _, a := range axes {
+		var got []float64
+		for _, p := range a.line(c, 0, 1) {
+			got = append(got, p.X)
+		}
+		if !slices.IsSorted(got) || a.features && !slices.Equal(got, []float64{64, 128, 512}) || !a.features && len(got) != len(c.points) {
+			t.Errorf("%s: %v", a.name, got)
+		}
 	}
 }
