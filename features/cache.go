@@ -125,17 +125,22 @@ func (c *Cache) memory() []float32 {
 	return make([]float32, vec.Run*vec.Panel)
 }
 
-// cached returns the cached phases of panel i of the rows, x, and panel p of the frequencies, which
-// is loaded. If they are missing, it computes and stores them first. It returns nil for panels that
-// are not cached.
-func (j *job) cached(x []float32, p, i int) []float32 {
-	h := j.held
-	if j.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) || p >= len(h.Cache.valid[i]) {
-		return nil
+// cached returns for how many panels of the frequencies, from the first on, the phases of panel i of
+// the rows are cached.
+func (h *Held) cached(i int) int {
+	if h.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) {
+		return 0
 	}
-	t, valid := h.Cache.tile(p, i), &h.Cache.valid[i][p]
+	return len(h.Cache.valid[i])
+}
+
+// phases returns the cached phases of panel i of the rows, x, and panel p of the frequencies, which
+// is loaded. If they are missing, it computes and stores them first.
+func (j *job) phases(x []float32, p, i int) []float32 {
+	c := j.held.Cache
+	t, valid := c.tile(p, i), &c.valid[i][p]
 	if !*valid {
-		vec.Phases(t, x, j.panels(p, p+1), j.bank.m.Dim, h.of[i])
+		vec.Phases(t, x, j.panels(p, p+1), j.bank.m.Dim, j.held.of[i])
 		*valid = true
 	}
 	return t

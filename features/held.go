@@ -175,10 +175,11 @@ func (j *job) holdTask(w *worker, i int) {
 	dim := j.bank.m.Dim
 	x := j.x[i*vec.Lanes*dim : (i+1)*vec.Lanes*dim]
 	var t []float32 // phases from panel p on
+	cached := j.held.cached(i)
 	for p := j.first; p < j.to; p++ {
 		tile := j.held.tiles(p-j.from, i)[:perTile]
-		if t := j.cached(x, p, i); t != nil {
-			vec.FeaturesPhases(tile, 1, t, &w.Scratch)
+		if p < cached {
+			vec.FeaturesPhases(tile, 1, j.phases(x, p, i), &w.Scratch)
 			continue
 		}
 		if !j.bank.structured() {

@@ -19,7 +19,9 @@ type packedWorker struct {
 	nodes   []node
 	leaves  int32
 	pending []openSums
-	all     sums // of the node
+	all     sums              // of the node
+	classes [4 * maxWords]int // its rows by class, if it has classes
+	squares int               // of these numbers
 	left    sums
 	bins    bins
 	rare    []words // of each column of two values: see rarer.sum

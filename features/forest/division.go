@@ -21,6 +21,12 @@ func (w *packedWorker) split(o *openSums) (best division) {
 	for _, s := range w.all.of[:w.kinds] {
 		squares += float64(s * s)
 	}
+	if w.counts < 0 {
+		for k, s := range w.all.of[:w.kinds] {
+			w.classes[k] = int(s)
+		}
+		w.squares = int(squares)
+	}
 	best.purity = squares / float64(n)
 	best.purity += float64(best.purity * minGain)
 	if w.counts < 0 && squares == float64(n*n) { // one class
@@ -139,20 +145,37 @@ func (w *packedWorker) thresholds(low, high uint16) (t [packedDraws]uint16) {
 // judge replaces best by a division of n rows if that is better. It reports whether the division
 // leaves enough rows on both sides.
 func (w *packedWorker) judge(sum *words, n int, column int32, at uint16, best *division) bool {
-	w.read(&w.left, sum)
-	kept := w.left.kept
+	kept, left, right := w.sides(sum)
 	if kept < minLeafRows || n-kept < minLeafRows {
 		return false
 	}
-	left, right := 0.0, 0.0
+	if purity := left/float64(kept) + right/float64(n-kept); purity > best.purity {
+		*best = division{column, at, *sum, kept, purity}
+	}
+	return true
+}
+
+// sides returns the number of rows on the left of a division, given their sum, and the sum of the
+// squares of the fields on each side. For classes these are whole numbers, and the one on the right
+// follows from that on the left: Σ (a-v)² = Σ a² - 2 Σ av + Σ v².
+func (w *packedWorker) sides(sum *words) (kept int, left, right float64) {
+	if w.counts < 0 {
+		squares, products, mask := 0, 0, w.mask
+		counts := w.classes[:len(w.places)]
+		for k, at := range w.places {
+			v := int(sum[at.word&3] >> (at.shift & 63) & mask)
+			kept += v
+			squares += v * v
+			products += v * counts[k]
+		}
+		return kept, float64(squares), float64(w.squares - 2*products + squares)
+	}
+	w.read(&w.left, sum)
 	all, of := w.all.of[:w.kinds], w.left.of[:w.kinds]
 	for k, v := range of {
 		left += float64(v * v)
 		rest := all[k] - v
 		right += float64(rest * rest)
 	}
-	if purity := left/float64(kept) + right/float64(n-kept); purity > best.purity {
-		*best = division{column, at, *sum, kept, purity}
-	}
-	return true
+	return w.left.kept, left, right
 }

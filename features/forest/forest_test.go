@@ -403,3 +403,11 @@ func TestVaryingColumnsCount(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkGrowPacked(b *testing.B) {
+	s := classified(5000, 54, 7)
+	s.Thresholds = packedDraws
+	for b.Loop() {
+		Grow(s, 4, 1)
+	}
+}

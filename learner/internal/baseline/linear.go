@@ -62,9 +62,21 @@ func (l *Linear) scratch() {
 
 // Predict sets f to the scores of the scaled row x.
 func (l *Linear) Predict(f []float64, x []float32) {
-	n := l.dim + 1
-	for k := range f {
-		w := l.w[k*n : (k+1)*n]
+	n, k := l.dim+1, 0
+	for ; k+4 <= len(f); k += 4 { // four sums at a time, which do not wait for each other
+		a, b, c, d := l.w[k*n:][:n], l.w[(k+1)*n:][:n], l.w[(k+2)*n:][:n], l.w[(k+3)*n:][:n]
+		s, t, u, v := a[l.dim], b[l.dim], c[l.dim], d[l.dim]
+		for i, z := range x {
+			z := float64(z)
+			s += float64(a[i] * z)
+			t += float64(b[i] * z)
+			u += float64(c[i] * z)
+			v += float64(d[i] * z)
+		}
+		f[k], f[k+1], f[k+2], f[k+3] = s, t, u, v
+	}
+	for ; k < len(f); k++ {
+		w := l.w[k*n:][:n]
 		s := w[l.dim]
 		for i, v := range x {
 			s += float64(w[i] * float64(v))
