@@ -89,7 +89,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 }
 
 // errOtherPartitions is the error of a share with partitions that a topic does not have.
-var errOtherPartitions = errors.New("the topic has fewer partitions for the broker")
+var errOtherPartitions = fmt.Errorf("the broker has fewer: %w", ingest.ErrUnknownTopic)
 
 // parts returns the partitions of a share with the offsets to continue from.
 func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (parts []part, err error) {
@@ -108,7 +108,7 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 		}
 		for _, i := range mine {
 			if int(i) >= len(first) {
-				return nil, fmt.Errorf("partition %d of %q is assigned: %w: %d; %w", i, topic, errOtherPartitions, len(first), ingest.ErrUnknownTopic)
+				return nil, fmt.Errorf("partition %d of %q is assigned, but %w (%d)", i, topic, errOtherPartitions, len(first))
 			}
 			from := max(first[i], committed[i])
 			p := part{topic: topic, id: id, partition: int(i), committed: from, next: from, end: -1}
