@@ -83,17 +83,18 @@ func TestInitTakesFewWholeNumbersForClasses(t *testing.T) {
 	client := kafkatest.ClientOf(t, addr, nil)
 	inDir(t, "")
 	for name, test := range map[string]struct{ label, want string }{
-		"classes":   {"%d", "learner: task: classification # of 2 different whole numbers; remove it if they are values input: topics: [%s] label: y # classification with 2 classes so far"},
-		"fractions": {"%d.5", "input: topics: [%s] label: y # regression"},
+		"classes":   {"%[1]d", "learner: task: classification # of 2 different whole numbers; remove it if they are values input: topics: [%s] label: y # classification with 2 classes so far"},
+		"fractions": {"%[1]d.5", "input: topics: [%s] label: y # regression"},
+		"many":      {`"p%[2]d"`, "label: y # classification with 300 classes so far max_classes: 1024 # 300 in 300 labelled records; records with more go to quarantine"},
 	} {
 		in := kafkatest.Name(name)
 		var values []string
-		for i := range 100 {
-			values = append(values, fmt.Sprintf(`{"a":%d,"y":%s}`, i%17, fmt.Sprintf(test.label, i%2)))
+		for i := range 300 {
+			values = append(values, fmt.Sprintf(`{"a":%d,"y":%s}`, i%17, fmt.Sprintf(test.label, i%2, i)))
 		}
 		kafkatest.Fill(t, client, in, 1, values)
 		code, stdout, stderr := call(t, nil, "init", "-b", addr, "-t", in, "-l", "y", "-o", "-")
-		if want := fmt.Sprintf(test.want, in); code != exit.Done || !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
+		if want := strings.Replace(test.want, "%s", in, 1); code != exit.Done || !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
 			t.Errorf("%s: exit code %d: %s%s, want %s", name, code, stdout, stderr, want)
 		}
 	}

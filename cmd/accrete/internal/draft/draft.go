@@ -114,7 +114,7 @@ func (c *Command) choose(ctx context.Context, e *env.Env) error {
 
 // connect returns a client, and the configuration that it was made from.
 func (c *Command) connect(e *env.Env, model, topic, label string) (*config.Config, *ingest.Client, error) {
-	set := []string{"model=" + model, "input.topics=" + topic, "input.label=" + label}
+	set := []string{"model=" + model, "input.topics=" + topic, "input.label=" + label, fmt.Sprintf("input.max_classes=%d", mostClasses)}
 	if c.Servers != "" {
 		set = append(set, "kafka.bootstrap.servers="+c.Servers)
 	}

@@ -3,6 +3,7 @@ package draft
 import (
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"strconv"
 	"strings"
@@ -57,6 +58,19 @@ func task(s *lint.Sampled) string {
 	return fmt.Sprintf("learner:\n  task: classification   # of %d different whole numbers; remove it if they are values\n\n", s.Report.LikeClasses)
 }
 
+// usualClasses and mostClasses are the default and the greatest value of input.max_classes.
+const usualClasses, mostClasses = 256, 65536
+
+// classes returns this option if the sample has more than half as many classes as the default admits.
+// Its value is a power of two that leaves room for as many again.
+func classes(s *lint.Sampled) string {
+	n := s.Report.Classes
+	if 2*n <= usualClasses {
+		return ""
+	}
+	return fmt.Sprintf("  max_classes: %d   # %s in %s labelled records; records with more go to quarantine\n", min(mostClasses, 1<<bits.Len(uint(2*n-1))), display.Thousands(int64(n)), display.Thousands(int64(s.Report.Labelled)))
+}
+
 // file returns the text of the configuration.
 func file(cfg *config.Config, s *lint.Sampled) string {
 	var b strings.Builder
@@ -72,7 +86,7 @@ func file(cfg *config.Config, s *lint.Sampled) string {
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", key, v.Text)
 	}
-	fmt.Fprintf(&b, "\n%sinput:\n  topics: [%s]\n  label: %s   # %s\n", task(s), scalar(cfg.Input.Topics[0]), scalar(cfg.Input.Label.String()), what(s))
+	fmt.Fprintf(&b, "\n%sinput:\n  topics: [%s]\n  label: %s   # %s\n%s", task(s), scalar(cfg.Input.Topics[0]), scalar(cfg.Input.Label.String()), what(s), classes(s))
 	if len(s.Columns) == 0 {
 		return b.String()
 	}
