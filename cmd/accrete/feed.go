@@ -24,7 +24,7 @@ type feedCommand struct {
 	env.JSONFlag
 	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy, JSON lines, plain or .gz, Parquet or Avro; - for standard input."`
 	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
-	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
+	Unlabelled bool    `help:"Write rows without their labels, to be predicted only. The file needs no label column."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
 	Partitions int     `default:"1" help:"Number of partitions if the topic has to be created (${default})."`
 	Rate       float64 `placeholder:"N" help:"Maximum number of records per second; 0: as fast as possible."`
@@ -81,6 +81,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 	defer client.Close()
 	if f.Topic != "" && c.Writes(f.Topic) {
 		return exit.Usage("--topic %s: it is written by the model, which rows of a file would damage", f.Topic)
+	}
+	if f.Unlabelled && f.labels(c) {
+		return exit.Usage("--unlabelled: %s is the topic of the labels (input.labels.topic): omit the flag", f.Topic)
 	}
 	rows, err := f.rows(ctx, e, c)
 	if err != nil {
@@ -174,7 +177,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 		if errors.Is(err, encode.ErrUnregistered) {
 			return err
 		}
-		if file, is := rows.(fileRows); is && err != nil && f.skip(e, file.unwritten(f.File, err), r) {
+		if file, is := rows.(fileRows); is && err != nil && f.skip(e, file.unwritten(err), r) {
 			continue
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 func TestRowsBeforeABadOneAreWritten(t *testing.T) {
@@ -102,6 +103,51 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 	}
 	if code, _, why := feed(numbers, "--set learner.task=classification"); code != exit.Done || why != "" {
 		t.Errorf("labels 0 and 1 that name classes: exit code %d, %q", code, why)
+	}
+}
+
+// With --unlabelled no record has a label, wherever the file has them, so that a learner does not learn
+// what is to be predicted only.
+func TestUnlabelledRowsHaveNoLabels(t *testing.T) {
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	c, err := ingest.New(ingest.Config{Brokers: []string{b.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i, test := range []struct{ label, rows, want string }{
+		{"y", "a,y,b\n1,p,2\n", `{"features":{"a":1,"b":2}}`},
+		{"y", "a,b\n1,2\n", `{"features":{"a":1,"b":2}}`},
+		{"y,z", "a,y,z\n1,2,3\n", `{"features":{"a":1}}`},
+		{"is:fraud", `{"a": 1.50, "is:fraud": true}`, `{"a":1.50}`},
+		{"y", `{"features": {"a": 1}, "y": "p"}`, `{"features":{"a":1}}`},
+		{"out.y", `{"a": 1, "out": {"y": "p"}}`, `{"a":1,"out":{}}`},
+	} {
+		topic := fmt.Sprint("in", i)
+		args := []string{"feed", "-", "--unlabelled"}
+		for _, set := range []string{"model=m", "kafka.bootstrap.servers=" + b.Addr(), "input.topics=" + topic, "input.label=" + test.label} {
+			args = append(args, "--set", set)
+		}
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, nil, strings.NewReader(test.rows), &stdout, &stderr); code != exit.Done {
+			t.Errorf("%s of %q: exit code %d, %s", test.label, test.rows, code, &stderr)
+			continue
+		}
+		if rs := kafkatest.Read(t, c, topic); len(rs) != 1 || string(bytes.ReplaceAll(rs[0].Value, []byte(" "), nil)) != test.want {
+			t.Errorf("%s of %q: %s, want %s", test.label, test.rows, rs[0].Value, test.want)
+		}
+	}
+	args := []string{"feed", "-", "--unlabelled", "--topic", "outcomes"}
+	for _, set := range []string{"model=m", "kafka.bootstrap.servers=" + b.Addr(), "input.topics=in", "input.label=y", "input.labels.topic=outcomes", "input.labels.ttl=1h"} {
+		args = append(args, "--set", set)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), args, nil, strings.NewReader("y\np\n"), &stdout, &stderr); code != exit.Misused || !strings.Contains(stderr.String(), "the topic of the labels") {
+		t.Errorf("the topic of the labels: exit code %d, %s", code, &stderr)
 	}
 }
 

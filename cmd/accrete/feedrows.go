@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/internal/synth"
 	"github.com/accrete-ml/accrete/learner"
@@ -54,6 +55,12 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 		d.Late = nil
 	}
 	d.Format, d.NoLabel = "", f.Unlabelled
+	var labels *record.Redaction
+	if f.Unlabelled {
+		if labels, err = labelRemoval(c); err != nil {
+			return nil, err
+		}
+	}
 	file, err := files.Open(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
 		return nil, err
@@ -61,7 +68,16 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
 		e.Log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
 	}
-	return fileRows{file}, nil
+	return fileRows{file, f.File, labels}, nil
+}
+
+// labelRemoval removes the labels of the records of a file that has them.
+func labelRemoval(c *config.Config) (*record.Redaction, error) {
+	var fields []string
+	for _, label := range roles(c, false).Labels {
+		fields = append(fields, label+":remove") // a label may itself have a colon
+	}
+	return record.NewRedaction(fields, nil)
 }
 
 // labels reports whether the file holds labels only, for the topic of labels that arrive later than
@@ -70,12 +86,16 @@ func (f *feedCommand) labels(c *config.Config) bool {
 	return f.Topic != "" && f.Topic == c.Input.Labels.Topic
 }
 
-type fileRows struct{ *decode.File }
+type fileRows struct {
+	*decode.File
+	name   string
+	labels *record.Redaction // removes the labels; nil if records have theirs
+}
 
 // unwritten returns err as the error of the current row, which cannot be written in the format of
 // the topic.
-func (f fileRows) unwritten(name string, err error) error {
-	return &decode.LineError{File: name, Line: f.Line(), Err: &decode.Error{Stage: "record", Reason: err.Error()}}
+func (f fileRows) unwritten(err error) error {
+	return &decode.LineError{File: f.name, Line: f.Line(), Err: &decode.Error{Stage: "record", Reason: err.Error()}}
 }
 
 func (f fileRows) share() float64 { return f.Share() }
@@ -84,7 +104,15 @@ func (f fileRows) next() ([]byte, error) {
 	if err := f.Skip(); err != nil {
 		return nil, err
 	}
-	return f.Record(nil)
+	value, err := f.Record(nil)
+	if err != nil {
+		return nil, err
+	}
+	value, ok := f.labels.Value(value)
+	if !ok {
+		return nil, f.unwritten(errors.New("it is not a JSON object, so that its label cannot be removed"))
+	}
+	return value, nil
 }
 
 // demoRows returns the demo's stream as records.
