@@ -269,5 +269,8 @@ func (c *Config) problem(path, text string) Problem {
 	if s := c.sources[path]; s.Kind != "default" {
 		where = s.Name
 	}
-	return Problem{where, path + ": " + text}
+	if where != "--set "+path { // which names the option already
+		text = path + ": " + text
+	}
+	return Problem{where, text}
 }

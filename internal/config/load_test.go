@@ -45,6 +45,15 @@ func TestFourLinesAreEnough(t *testing.T) {
 	}
 }
 
+// --set names the option that it sets, which is not repeated.
+func TestAMistakeOfSetNamesTheOptionOnce(t *testing.T) {
+	_, err := load(t, least, nil, []string{"input.lags=2", "learner.kernel.metric=m.json"})
+	const want = "--set learner.kernel.metric: cannot be combined with input.lags: the metric is for the inputs of one record"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestEveryMistakeIsOneClearLine(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for _, test := range []struct{ text, want string }{

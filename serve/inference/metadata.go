@@ -83,13 +83,14 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 	reply(w, http.StatusOK, v)
 }
 
-// datatypeOf returns the datatype for a column type.
+// datatypeOf returns the datatype for a column type. The columns that only windows read are keys and
+// times.
 func datatypeOf(typ string) string {
 	if _, decays, _ := learner.ParseDecayed(typ); decays {
 		typ = learner.CategoryColumn.String()
 	}
 	switch typ {
-	case learner.CategoryColumn.String(), learner.TextColumn.String(), learner.TimeColumn.String(), learner.TrendColumn.String(), learner.SinceColumn.String():
+	case learner.CategoryColumn.String(), learner.TextColumn.String(), learner.TimeColumn.String(), learner.TrendColumn.String(), learner.SinceColumn.String(), learner.SourceColumn.String():
 		return "BYTES"
 	case learner.BooleanColumn.String():
 		return "BOOL"

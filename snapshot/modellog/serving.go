@@ -66,7 +66,11 @@ type Gate struct {
 func (*Serving) Type() string { return "serving" }
 
 func (s *Serving) String() string {
-	return fmt.Sprintf("%s snapshot %v of step %d, by %q: %s", s.Mode, s.Snapshot.Snapshot, s.Snapshot.Step, s.By, s.Reason)
+	text := fmt.Sprintf("%s snapshot %v of step %d, by %q", s.Mode, s.Snapshot.Snapshot, s.Snapshot.Step, s.By)
+	if s.Reason != "" {
+		text += ": " + s.Reason
+	}
+	return text
 }
 
 func (g *Gate) String() string {

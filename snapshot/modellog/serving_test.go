@@ -92,6 +92,14 @@ func TestServesWhatWasChosen(t *testing.T) {
 	}
 }
 
+func TestAChoiceWithoutAReasonNamesNone(t *testing.T) {
+	for reason, want := range map[string]string{"": `pin snapshot 00000000000000000000000000000000 of step 7, by "me"`, "slow": `pin snapshot 00000000000000000000000000000000 of step 7, by "me": slow`} {
+		if got := (&Serving{Choice: Choice{Mode: Pin, Snapshot: Ref{Step: 7}, Reason: reason, By: "me"}}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestRuleOfServing(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))

@@ -51,7 +51,7 @@ func Open(ctx context.Context, c *ingest.Client, topics []string) (Partitions, e
 	for _, name := range topics {
 		t, err := c.Topic(ctx, name)
 		if errors.Is(err, ingest.ErrUnknownTopic) {
-			return nil, fmt.Errorf("%w: input topic %q does not exist: create it, or correct input.topics", ErrTopic, name)
+			return nil, fmt.Errorf("%w: input topic %q does not exist: create it, or correct its name in the configuration", ErrTopic, name)
 		}
 		if err != nil {
 			return nil, err

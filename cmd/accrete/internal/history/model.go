@@ -86,7 +86,7 @@ func (m *description) String() string {
 	}
 	text += importanceText(m.Importance)
 	if m.Mixture != nil {
-		text = fmt.Sprintf("mixture      of scorers: the algorithm has the share %.2f, beside other members\n", *m.Mixture) + text
+		text = fmt.Sprintf("mixture      of scorers: a sum of the scores of its members, that of the algorithm times %.2f\n", *m.Mixture) + text
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
 )
 
 // Prove is accrete prove.
@@ -26,6 +27,16 @@ func (Prove) Examples() string {
 	return `
 accrete prove -c accrete.yaml payments.labelled-0-48211
 accrete prove -c accrete.yaml payments.labelled-0-48211 payments.labelled-3-7 --json`
+}
+
+// Validate rejects ids that no prediction has. Kong calls it.
+func (p *Prove) Validate() error {
+	for _, id := range p.ID {
+		if _, _, _, ok := model.ParsePosition(id, "-", "-"); !ok {
+			return fmt.Errorf("%q: want the ce_id of a prediction, TOPIC-PARTITION-OFFSET", id)
+		}
+	}
+	return nil
 }
 
 func (p *Prove) Run(ctx context.Context, e *env.Env) error {
