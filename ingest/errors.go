@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/segmentio/kafka-go"
 )
@@ -139,8 +140,8 @@ func (c *Client) explain(err error) error {
 		return c.refused(code)
 	case errors.As(err, &shake), alerted(err):
 		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location, ssl.certificate.location and security.protocol)", c.denied(), c.brokers(), err)
-	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
-		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), err)
+	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answered.Load():
+		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
 	case (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && !c.answered.Load():

@@ -32,6 +32,23 @@ func TestErrorsDoNotNameTheOwnPort(t *testing.T) {
 	}
 }
 
+// A broker without TLS may reset the connection of a client that begins a handshake.
+func TestErrorsOfAResetSayWhatToCheck(t *testing.T) {
+	c, err := New(Config{Brokers: []string{"127.0.0.1:9"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	reset := &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	if err := c.explain(reset); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "check security.protocol") {
+		t.Errorf("before any answer: %v", err)
+	}
+	c.answered.Store(true)
+	if err := c.explain(reset); strings.Contains(err.Error(), "check") {
+		t.Errorf("after an answer: %v", err)
+	}
+}
+
 // A server that accepts connections and says nothing, such as a broker without TLS that waits for
 // the rest of a handshake, may be one of another configuration.
 func TestErrorsOfASilentBrokerSayWhatToCheck(t *testing.T) {

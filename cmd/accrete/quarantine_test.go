@@ -66,10 +66,10 @@ func TestQuarantineIsListedShownAndReplayed(t *testing.T) {
 	if text := accrete(append(replay, "--dry-run")...); text != "would send 2 records: 2 to "+in+"\n" {
 		t.Error(text)
 	}
-	if text := accrete(append(replay, "--to", "1")...); text != "sent 1 records: 1 to "+in+"\n" {
+	if text := accrete(append(replay, "--to", "1")...); text != "sent 1 record: 1 to "+in+"\n" {
 		t.Error(text)
 	}
-	if text := accrete(replay...); text != "sent 1 records: 1 to "+in+"\n1 not sent: replayed before, or copies\n" {
+	if text := accrete(replay...); text != "sent 1 record: 1 to "+in+"\n1 not sent: replayed before, or copies\n" {
 		t.Error(text)
 	}
 	if text := accrete("quarantine", "list", "-c", "config.yaml", "--reason", `"c" is`, "--json"); !strings.Contains(text, `"count":2,"replayed":2`) {

@@ -36,6 +36,9 @@ type file struct {
 func (c *Config) readFile(name string) Problems {
 	f := &file{name: name, config: c, lines: map[string]int{}}
 	text, mode, err := readAll(name)
+	if errors.Is(err, errNoFile) {
+		return Problems{{name, err.Error() + "; accrete lint --reference prints one to start from"}}
+	}
 	if err != nil {
 		return Problems{{name, err.Error()}}
 	}
@@ -48,10 +51,12 @@ func (c *Config) readFile(name string) Problems {
 	return f.problems
 }
 
+var errNoFile = errors.New("no such file")
+
 func readAll(name string) ([]byte, fs.FileMode, error) {
 	r, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, errors.New("no such file; accrete lint --reference prints one to start from")
+		return nil, 0, errNoFile
 	}
 	if err != nil {
 		return nil, 0, cause(err)

@@ -168,6 +168,12 @@ func TestAFileThatCannotBeReadIsOneClearLine(t *testing.T) {
 	}
 }
 
+func TestAMissingPropertiesFileIsNoConfiguration(t *testing.T) {
+	if _, err := Load(Sources{Properties: "none.properties"}); err == nil || !strings.Contains(err.Error(), "none.properties: no such file") || strings.Contains(err.Error(), "--reference") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{

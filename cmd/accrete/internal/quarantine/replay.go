@@ -94,7 +94,7 @@ func (r replayReport) String() string {
 	if r.DryRun {
 		verb = "would send"
 	}
-	fmt.Fprintf(&b, "%s %s records", verb, display.Thousands(r.Sent))
+	fmt.Fprintf(&b, "%s %s", verb, display.Count(r.Sent, "record"))
 	for i, topic := range slices.Sorted(maps.Keys(r.To)) {
 		sep := ", "
 		if i == 0 {
