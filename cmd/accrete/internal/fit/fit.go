@@ -213,7 +213,11 @@ func warnOfFile(e *env.Env, file *decode.File) {
 func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
 	var unplotted error
 	if f.Plot != "" {
-		if err := curves.Draw(f.Plot, filepath.Base(f.Train), task, curve.Curves); err != nil {
+		drawn := curve.Curves
+		if task == learner.Novelty {
+			drawn = drawn[:1] // there are no baselines
+		}
+		if err := curves.Draw(f.Plot, filepath.Base(f.Train), task, drawn); err != nil {
 			unplotted = fmt.Errorf("--plot: %w", err)
 		}
 	}
