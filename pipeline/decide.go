@@ -162,7 +162,7 @@ func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, er
 func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
 		if p.Columns != nil {
-			return fmt.Errorf("%w: %v; run accrete resume to continue with them", ErrChanged, p)
+			return fmt.Errorf("%w: %v; run accrete resume to learn without them", ErrChanged, p)
 		}
 		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, model.QuarantineTopic(l.config.Model))
 	}
