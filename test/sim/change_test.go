@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/model"
@@ -77,8 +76,12 @@ func (w *world) anotherArithmetic() bool {
 		return true
 	}
 	log := w.c.part(model.LogTopic(modelName), 0)
-	was := fmt.Appendf(nil, `"arithmetic":%d`, learner.Arithmetic)
-	is := fmt.Appendf(nil, `"arithmetic":%d`, learner.Arithmetic%9+1)
+	mine := w.config.Versions().Arithmetic
+	other := mine + 1
+	if mine%10 == 9 {
+		other = mine - 1 // of as many digits, because the records keep their length
+	}
+	was, is := fmt.Appendf(nil, `"arithmetic":%d,`, mine), fmt.Appendf(nil, `"arithmetic":%d,`, other)
 	w.c.mu.Lock()
 	for i := range log.batches {
 		if b := &log.batches[i]; bytes.Contains(b.raw, was) && b.good == nil {
@@ -97,7 +100,7 @@ func (w *world) anotherArithmetic() bool {
 	w.goOn("after the upgrade")
 	w.config.Upgrade = false
 	w.goOn("without --upgrade, after the upgrade")
-	if f := w.fold(log); w.violation == "" && f.Arithmetic() != learner.Arithmetic {
+	if f := w.fold(log); w.violation == "" && f.Arithmetic() != mine {
 		w.fail("after the upgrade the log is of arithmetic %d", f.Arithmetic())
 	}
 	return true
