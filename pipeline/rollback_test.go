@@ -115,6 +115,8 @@ func TestRollbackToAStepASeqAndATime(t *testing.T) {
 	none := int64(-1)
 	_, err = admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &none})
 	learntest.Wants(t, err, admin.ErrNowhere, "step -1")
+	_, err = admin.Rollback(t.Context(), cfg, admin.RollbackTo{Before: times[0].AddDate(-1, 0, 0)})
+	learntest.Wants(t, err, admin.ErrNowhere, "--to-seq 0")
 }
 
 func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {

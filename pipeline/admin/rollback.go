@@ -196,13 +196,16 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		seq = from.Seq
 		// What a snapshot holds was decided before its MANIFEST, and before any later
 		// decision.
-		earlier := from.Snapshot == nil || times[from.Snapshot.Offset] < to.Before.UnixMilli()
+		earlier := from.Snapshot != nil && times[from.Snapshot.Offset] < to.Before.UnixMilli()
 		for _, e := range from.Entries {
 			if s, _, ok := modellog.Decided(e.Record); ok && times[e.Offset] < to.Before.UnixMilli() {
 				seq, earlier = s, true
 			}
 		}
-		if !earlier {
+		switch {
+		case !earlier && from.Snapshot == nil: // a wrong year would otherwise abandon everything
+			return 0, "", fmt.Errorf("%w: there is no decision before %v (--to-seq %d goes back to the beginning)", ErrNowhere, to.Before, from.Seq)
+		case !earlier:
 			return 0, "", fmt.Errorf("%w: there is no snapshot before %v", ErrNowhere, to.Before)
 		}
 		return seq, cmp.Or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil

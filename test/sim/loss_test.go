@@ -203,6 +203,10 @@ func (w *world) inputLosesTail() bool {
 	nowhere := false
 	w.command("rollback", func(ctx context.Context, c model.Config) error {
 		_, err := admin.Rollback(ctx, c, admin.RollbackTo{Before: before})
+		if errors.Is(err, admin.ErrNowhere) {
+			beginning := int64(0)
+			_, err = admin.Rollback(ctx, c, admin.RollbackTo{Seq: &beginning})
+		}
 		nowhere = errors.Is(err, admin.ErrNowhere)
 		if nowhere {
 			return nil
