@@ -138,28 +138,26 @@ func mixSingles(dst []float32, coef, average, own, averaged []float64) {
 	}
 }
 
-// Pair holds a number for each of two scores.
-type Pair [2]float64
+// LeafScores are the numbers of scores that SumLeaves can sum together.
+var LeafScores = [...]int{2, 4}
 
-// LeafSums holds the sums over the rows of a leaf, for two scores.
-type LeafSums struct{ Slope, Hessian Pair }
-
-// SumLeaves adds the rows to the sums of their leaves. For each row i, first change[i] +=
-// step[last[i]]. Then, in the sums of leaf[i], the slope increases by gradient[i] +
-// curvature[i]*change[i], with the product rounded, and the Hessian by curvature[i]. leaf and last
+// SumLeaves adds the rows to the sums of their leaves, for k scores. change, gradient and curvature
+// are [rows][k], step is [leaves][k] and sums is [leaves][2][k]. For each row i, first change[i] +=
+// step[last[i]]. Then, in the sums of leaf[i], the first number of a score increases by gradient[i] +
+// curvature[i]*change[i], with the product rounded, and the second by curvature[i]. leaf and last
 // must be valid indices of sums and step: not all implementations check them.
-func SumLeaves(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) {
+func SumLeaves(k int, sums []float64, leaf, last []uint16, step, change, gradient, curvature []float64) {
 	n := len(leaf)
-	last, change, gradient, curvature = last[:n], change[:n], gradient[:n], curvature[:n]
-	if n == 0 || leavesVectors(sums, leaf, last, step, change, gradient, curvature) {
+	last, change, gradient, curvature = last[:n], change[:n*k], gradient[:n*k], curvature[:n*k]
+	if n == 0 || leavesVectors(k, sums, leaf, last, step, change, gradient, curvature) {
 		return
 	}
 	for i, at := range leaf {
-		s, d, now, c, g := &sums[at], &step[last[i]], &change[i], &curvature[i], &gradient[i]
-		for j := range now {
-			now[j] += d[j]
-			s.Slope[j] += g[j] + float64(c[j]*now[j])
-			s.Hessian[j] += c[j]
+		to, from, row := int(at)*2*k, int(last[i])*k, i*k
+		for j := range k {
+			change[row+j] += step[from+j]
+			sums[to+j] += gradient[row+j] + float64(curvature[row+j]*change[row+j])
+			sums[to+k+j] += curvature[row+j]
 		}
 	}
 }

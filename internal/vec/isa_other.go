@@ -40,7 +40,7 @@ func sumVectors(n int, x, sum []float64) bool { return false }
 
 func towardsVectors(to, from []float64, share float64) bool { return false }
 
-func leavesVectors(_ []LeafSums, _, _ []uint16, _, _, _, _ []Pair) bool { return false }
+func leavesVectors(_ int, _ []float64, _, _ []uint16, _, _, _, _ []float64) bool { return false }
 
 func notAboveVectors(set []uint64, x []int32, threshold int32) bool { return false }
 

@@ -519,13 +519,21 @@ func towards2(n int, share float64, to *float64, from *float64)
 //go:noescape
 func adagrad2(n int, rate float64, slope float64, z *float64, squares *float64, coef *float64)
 
-// leafSums2 is, for i = 0, 1, ..., n-1 and j < 2, with the sums of two slopes and two Hessians for each leaf,
+// leafSums2 is, for i = 0, 1, ..., n-1 and j < k = 2, with the sums of k slopes and k Hessians for each leaf,
 //
 //	change[i][j] += step[last[i]][j]
-//	sums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][2+j] += curvature[i][j]
+//	sums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][k+j] += curvature[i][j]
 //
 //go:noescape
 func leafSums2(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
+
+// leafSums4 is, for i = 0, 1, ..., n-1 and j < k = 4, with the sums of k slopes and k Hessians for each leaf,
+//
+//	change[i][j] += step[last[i]][j]
+//	sums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][k+j] += curvature[i][j]
+//
+//go:noescape
+func leafSums4(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
 
 // notAbove512 is bit l of set[i] = x[64*i+l] <= threshold, for i < n and l < 64.
 //

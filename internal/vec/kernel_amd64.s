@@ -31268,6 +31268,44 @@ row:
 	ADDQ    $0x02, R10
 	DECQ    AX
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func leafSums4(n int, leaf *uint16, last *uint16, step *float64, change *float64, gradient *float64, curvature *float64, sums *float64)
+// Requires: AVX
+TEXT ·leafSums4(SB), NOSPLIT, $0-64
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    leaf+8(FP), CX
+	MOVQ    last+16(FP), DX
+	MOVQ    step+24(FP), BX
+	MOVQ    change+32(FP), SI
+	MOVQ    gradient+40(FP), DI
+	MOVQ    curvature+48(FP), R8
+	MOVQ    sums+56(FP), R9
+	XORQ    R10, R10
+
+row:
+	MOVWLZX (CX), R11
+	MOVWLZX (DX), R12
+	SHLQ    $0x06, R11
+	SHLQ    $0x05, R12
+	VMOVUPD (SI)(R10*8), Y0
+	VADDPD  (BX)(R12*1), Y0, Y0
+	VMOVUPD Y0, (SI)(R10*8)
+	VMOVUPD (R8)(R10*8), Y1
+	VMULPD  Y0, Y1, Y2
+	VADDPD  (DI)(R10*8), Y2, Y2
+	VADDPD  (R9)(R11*1), Y2, Y2
+	VADDPD  32(R9)(R11*1), Y1, Y1
+	VMOVUPD Y2, (R9)(R11*1)
+	VMOVUPD Y1, 32(R9)(R11*1)
+	ADDQ    $0x02, CX
+	ADDQ    $0x02, DX
+	ADDQ    $0x04, R10
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
 	RET
 
 // func notAbove512(n int, threshold int32, x *int32, set *uint64)

@@ -11,41 +11,43 @@ import (
 // the bit.
 func TestSumsOfLeavesAreThePlainLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
-	pairs := func(n int) []Pair {
-		x := make([]Pair, n)
+	numbers := func(n int) []float64 {
+		x := make([]float64, n)
 		for i := range x {
-			x[i] = Pair{r.NormFloat64(), r.NormFloat64()}
-			if r.IntN(5) == 0 {
-				x[i][0] = math.Copysign(0, -1)
+			if x[i] = r.NormFloat64(); r.IntN(9) == 0 {
+				x[i] = math.Copysign(0, -1)
 			}
 		}
 		return x
 	}
-	for _, n := range []int{0, 1, 2, 31, 300} {
-		for _, leaves := range []int{1, 3, 70} {
-			step, change, gradient, curvature := pairs(leaves+2), pairs(n), pairs(n), pairs(n)
-			leaf, last := make([]uint16, n), make([]uint16, n)
-			for i := range leaf {
-				leaf[i], last[i] = uint16(r.IntN(leaves)), uint16(r.IntN(leaves+2))
-			}
-			wantSums, wantChange := make([]LeafSums, leaves), slices.Clone(change)
-			for j := range 2 {
-				for i, at := range leaf {
-					wantChange[i][j] += step[last[i]][j]
-					product := float64(curvature[i][j] * wantChange[i][j])
-					wantSums[at].Slope[j] += gradient[i][j] + product
-					wantSums[at].Hessian[j] += curvature[i][j]
+	for _, k := range append([]int{3}, LeafScores[:]...) {
+		for _, n := range []int{0, 1, 2, 31, 300} {
+			for _, leaves := range []int{1, 3, 70} {
+				step, change, gradient, curvature := numbers((leaves+2)*k), numbers(n*k), numbers(n*k), numbers(n*k)
+				leaf, last := make([]uint16, n), make([]uint16, n)
+				for i := range leaf {
+					leaf[i], last[i] = uint16(r.IntN(leaves)), uint16(r.IntN(leaves+2))
 				}
-			}
-			eachISA(func(name string) {
-				for _, atEnd := range []bool{false, true} {
-					sums, moved := guarded(t, make([]LeafSums, leaves), atEnd), guarded(t, change, atEnd)
-					SumLeaves(sums, guarded(t, leaf, atEnd), guarded(t, last, atEnd), guarded(t, step, atEnd), moved, guarded(t, gradient, atEnd), guarded(t, curvature, atEnd))
-					if !slices.Equal(sums, wantSums) || !slices.Equal(moved, wantChange) {
-						t.Errorf("%s, %d rows, %d leaves: the sums are %v, want %v", name, n, leaves, sums, wantSums)
+				wantSums, wantChange := make([]float64, leaves*2*k), slices.Clone(change)
+				for j := range k {
+					for i, at := range leaf {
+						to := &wantChange[i*k+j]
+						*to += step[int(last[i])*k+j]
+						product := float64(curvature[i*k+j] * *to)
+						wantSums[int(at)*2*k+j] += gradient[i*k+j] + product
+						wantSums[int(at)*2*k+k+j] += curvature[i*k+j]
 					}
 				}
-			})
+				eachISA(func(name string) {
+					for _, atEnd := range []bool{false, true} {
+						sums, moved := guarded(t, make([]float64, leaves*2*k), atEnd), guarded(t, change, atEnd)
+						SumLeaves(k, sums, guarded(t, leaf, atEnd), guarded(t, last, atEnd), guarded(t, step, atEnd), moved, guarded(t, gradient, atEnd), guarded(t, curvature, atEnd))
+						if !slices.Equal(sums, wantSums) || !slices.Equal(moved, wantChange) {
+							t.Errorf("%s, %d scores, %d rows, %d leaves: the sums are %v, want %v", name, k, n, leaves, sums, wantSums)
+						}
+					}
+				})
+			}
 		}
 	}
 }

@@ -113,12 +113,19 @@ func adagradVectors(coef, squares, z []float64, rate, slope float64) (done int) 
 	return 0
 }
 
-// leavesVectors has the two scores of a row in a vector, with AVX-512 as well.
-func leavesVectors(sums []LeafSums, leaf, last []uint16, step, change, gradient, curvature []Pair) bool {
-	if active.width > 0 {
-		leafSums2(len(leaf), &leaf[0], &last[0], &step[0][0], &change[0][0], &gradient[0][0], &curvature[0][0], &sums[0].Slope[0])
+// leavesVectors has the scores of a row in a vector, with AVX-512 as well.
+func leavesVectors(k int, sums []float64, leaf, last []uint16, step, change, gradient, curvature []float64) bool {
+	switch {
+	case active.width == 0:
+		return false
+	case k == 2:
+		leafSums2(len(leaf), &leaf[0], &last[0], &step[0], &change[0], &gradient[0], &curvature[0], &sums[0])
+	case k == 4:
+		leafSums4(len(leaf), &leaf[0], &last[0], &step[0], &change[0], &gradient[0], &curvature[0], &sums[0])
+	default:
+		return false
 	}
-	return active.width > 0
+	return true
 }
 
 func notAboveVectors(set []uint64, x []int32, threshold int32) bool {

@@ -1,43 +1,49 @@
 package main
 
 import (
+	"fmt"
+	"math/bits"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// leafSums2 keeps the two scores of a row in one vector. It fuses no operations.
-func leafSums2() {
-	text("leafSums2", NOSPLIT, "func(n int, leaf, last *uint16, step, change, gradient, curvature, sums *float64)")
+// leafSums keeps the k scores of a row in one vector. It fuses no operations.
+func leafSums(name string, k int, v []VecPhysical) {
+	text(name, NOSPLIT, "func(n int, leaf, last *uint16, step, change, gradient, curvature, sums *float64)")
 	Pragma("noescape")
-	Doc("leafSums2 is, for i = 0, 1, ..., n-1 and j < 2, with the sums of two slopes and two Hessians for each leaf,",
+	Doc(fmt.Sprintf("%s is, for i = 0, 1, ..., n-1 and j < k = %d, with the sums of k slopes and k Hessians for each leaf,", name, k),
 		"",
 		"\tchange[i][j] += step[last[i]][j]",
-		"\tsums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][2+j] += curvature[i][j]")
+		"\tsums[leaf[i]][j] += gradient[i][j] + curvature[i][j]*change[i][j], sums[leaf[i]][k+j] += curvature[i][j]")
 	n, leaf, last, step := load("n"), load("leaf"), load("last"), load("step")
 	change, gradient, curvature, sums := load("change"), load("gradient"), load("curvature"), load("sums")
 	i, to, from := GP64(), GP64(), GP64()
 	XORQ(i, i)
 	row := func(base Register) Mem { return Mem{Base: base, Index: i, Scale: 8} }
+	slopes, hessians := Mem{Base: sums, Index: to, Scale: 1}, Mem{Base: sums, Index: to, Scale: 1, Disp: 8 * k}
+	bits := uint(bits.TrailingZeros(uint(k)))
 	Label("row")
 	MOVWLZX(at(leaf, 0), to.As32())
 	MOVWLZX(at(last, 0), from.As32())
-	SHLQ(Imm(5), to)
-	SHLQ(Imm(4), from)
-	VMOVUPD(row(change), X0)
-	VADDPD(Mem{Base: step, Index: from, Scale: 1}, X0, X0)
-	VMOVUPD(X0, row(change))
-	VMOVUPD(row(curvature), X1)
-	VMULPD(X0, X1, X2)
-	VADDPD(row(gradient), X2, X2)
-	VADDPD(Mem{Base: sums, Index: to, Scale: 1}, X2, X2)
-	VADDPD(Mem{Base: sums, Index: to, Scale: 1, Disp: 16}, X1, X1)
-	VMOVUPD(X2, Mem{Base: sums, Index: to, Scale: 1})
-	VMOVUPD(X1, Mem{Base: sums, Index: to, Scale: 1, Disp: 16})
+	SHLQ(Imm(uint64(4+bits)), to)
+	SHLQ(Imm(uint64(3+bits)), from)
+	VMOVUPD(row(change), v[0])
+	VADDPD(Mem{Base: step, Index: from, Scale: 1}, v[0], v[0])
+	VMOVUPD(v[0], row(change))
+	VMOVUPD(row(curvature), v[1])
+	VMULPD(v[0], v[1], v[2])
+	VADDPD(row(gradient), v[2], v[2])
+	VADDPD(slopes, v[2], v[2])
+	VADDPD(hessians, v[1], v[1])
+	VMOVUPD(v[2], slopes)
+	VMOVUPD(v[1], hessians)
 	ADDQ(Imm(2), leaf)
 	ADDQ(Imm(2), last)
-	ADDQ(Imm(2), i)
+	ADDQ(Imm(uint64(k)), i)
 	countdown(n, "row")
+	VZEROUPPER()
 	RET()
 }
 

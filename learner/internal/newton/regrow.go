@@ -205,16 +205,16 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 	w.leafGradient(l.members[c], workers, &l.solver.panels[c], 0, n)
 	penalty := w.leafPenalties(c).trees
 	for number, t := range workers {
-		j := number * perWorker
-		scores := min(perWorker, k-j)
+		j := number * t.by
+		scores := min(t.by, k-j)
 		t.begin(n)
 		t.diverged = false
 		for tree := from; tree < to; tree++ {
 			first, end := old.trees.Tree(tree)
 			t.rest(end - first)
-			for i := range t.step {
+			for i := range end - first {
 				for s, u := range old.coef[((first+i)*own+c)*k+j:][:scores] {
-					t.step[i][s] = -u
+					t.step[i*t.by+s] = -u
 				}
 			}
 			before := old.leavesOf(tree)[:n]
@@ -222,7 +222,7 @@ func (w *newton) replaceSome(old *leaves, c, from, to int) {
 			leaf := l.leavesOf(tree)[:n]
 			t.sum(leaf, before, end-first)
 			w.stepLeaves(t, c, j, first, penalty)
-			l.change(t.step, c, j, first, k)
+			l.change(t.by, t.step, c, j, first, k)
 			t.apply(leaf)
 		}
 		l.diverged[l.members[c]] = l.diverged[l.members[c]] || t.diverged

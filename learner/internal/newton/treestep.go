@@ -11,6 +11,7 @@ import (
 
 // treeSolver is the memory of steps in trees.
 type treeSolver struct {
+	by      int // scores of a worker
 	workers []*treeWorker
 	panels  []panelScratch // of each member with leaves, and of each core
 
@@ -18,19 +19,17 @@ type treeSolver struct {
 	step, coef, gradient, one, apply func(worker, task int) // a task of stepForest or divideStep
 }
 
-// treeWorker changes the trees for two scores of one member. If it has only the last score, the
-// numbers of the second are 0.
+// treeWorker changes the trees for some scores of one member. If fewer are left, the numbers of the
+// others are 0.
 type treeWorker struct {
-	gradient, curvature, change []vec.Pair // of each row of the window, in whole panels
-	sums                        []vec.LeafSums
-	step                        []vec.Pair // of each leaf of a tree
-	steps                       []vec.Pair // those of several trees
-	first                       []int      // of each of them: where its steps begin; -1: it has none
-	diverged                    bool       // a coefficient has
+	by                          int       // scores
+	gradient, curvature, change []float64 // of each row of the window, in whole panels: [rows][by]
+	sums                        []float64 // of each leaf of a tree, see vec.SumLeaves
+	step                        []float64 // likewise, [leaves][by]
+	steps                       []float64 // those of several trees
+	first                       []int     // of each of them: where its steps begin; -1: it has none
+	diverged                    bool      // a coefficient has
 }
-
-// perWorker is the number of scores of a treeWorker.
-const perWorker = 2
 
 // stepForest changes the next trees, and those of pairs. The loss of each row is replaced by the
 // parabola that majorises it at the present score. For the leaves of one tree the Hessian of these
@@ -51,7 +50,7 @@ func (w *newton) stepForest() {
 	if s.step == nil {
 		w.setTasks()
 	}
-	if k > perWorker && w.scratch.team.Size() > 1 {
+	if k > s.by && w.scratch.team.Size() > 1 {
 		for s.member = range own {
 			w.divideStep()
 		}
@@ -78,7 +77,7 @@ func (w *newton) setTasks() {
 		w.leafGradient(l.members[s.member], s.workersOf(s.member, w.Head.Scores()), &s.panels[worker], task*vec.Run, (task+1)*vec.Run)
 	}
 	s.one = func(_, task int) {
-		w.stepTrees(s.workersOf(s.member, w.Head.Scores())[task], s.member, task*perWorker)
+		w.stepTrees(s.workersOf(s.member, w.Head.Scores())[task], s.member, task*s.by)
 	}
 	s.apply = func(_, task int) {
 		w.changeScores(s.member, s.workersOf(s.member, w.Head.Scores()), task*vec.Run, (task+1)*vec.Run)
@@ -119,9 +118,16 @@ func (w *newton) treeAt(i, count int) int {
 	return w.Options.Forest + i - count
 }
 
-// prepare makes room for that many members with that many scores each, on that many cores.
+// prepare makes room for that many members with that many scores each, on that many cores. Workers
+// have as many scores as possible, unless fewer workers than cores would be left.
 func (s *treeSolver) prepare(members, scores, cores int) {
-	for len(s.workers) < members*vec.Panels(scores, perWorker) {
+	s.by = vec.LeafScores[0]
+	for _, by := range vec.LeafScores[1:] {
+		if scores > s.by && vec.Panels(scores, by) >= cores {
+			s.by = by
+		}
+	}
+	for len(s.workers) < members*vec.Panels(scores, s.by) {
 		s.workers = append(s.workers, new(treeWorker))
 	}
 	for len(s.panels) < max(members, cores) {
@@ -131,7 +137,7 @@ func (s *treeSolver) prepare(members, scores, cores int) {
 
 // workersOf returns the workers of member c of those with leaves.
 func (s *treeSolver) workersOf(c, scores int) []*treeWorker {
-	n := vec.Panels(scores, perWorker)
+	n := vec.Panels(scores, s.by)
 	return s.workers[c*n : (c+1)*n]
 }
 
@@ -142,7 +148,7 @@ func (w *newton) stepMember(c int) {
 	w.resize(workers)
 	w.leafGradient(l.members[c], workers, &l.solver.panels[c], 0, w.window.rows)
 	for i, t := range workers {
-		w.stepTrees(t, c, i*perWorker)
+		w.stepTrees(t, c, i*t.by)
 	}
 	w.changeScores(c, workers, 0, w.window.rows)
 }
@@ -152,11 +158,12 @@ func (w *newton) stepMember(c int) {
 func (w *newton) changeScores(c int, workers []*treeWorker, from, to int) {
 	k, e, m, n := w.Head.Scores(), len(w.members), w.forest.members[c], min(to, w.window.rows)
 	for j := range k {
-		change := workers[j/perWorker].change
+		t := workers[j/w.forest.solver.by]
 		for from := from; from < n; from += vec.Lanes {
 			f := w.window.f[place(from, m*k+j, e*k):]
-			for i, d := range change[from:min(from+vec.Lanes, n)] {
-				f[i] += d[j%perWorker]
+			change := t.change[from*t.by+j%t.by:]
+			for i := range min(vec.Lanes, n-from) {
+				f[i] += change[i*t.by]
 			}
 		}
 	}
@@ -165,12 +172,14 @@ func (w *newton) changeScores(c int, workers []*treeWorker, from, to int) {
 // resize makes room for the rows of the window in the workers of a member.
 func (w *newton) resize(workers []*treeWorker) {
 	rows := vec.Panels(w.window.rows, vec.Lanes) * vec.Lanes
+	by := w.forest.solver.by
 	for _, t := range workers {
-		t.gradient, t.curvature = state.Extend(t.gradient[:0], rows), state.Extend(t.curvature[:0], rows)
+		t.by = by
+		t.gradient, t.curvature = state.Extend(t.gradient[:0], rows*by), state.Extend(t.curvature[:0], rows*by)
 	}
-	if k := w.Head.Scores(); k%perWorker != 0 {
-		clear(workers[k/perWorker].gradient)
-		clear(workers[k/perWorker].curvature)
+	if k := w.Head.Scores(); k%by != 0 {
+		clear(workers[k/by].gradient)
+		clear(workers[k/by].curvature)
 	}
 }
 
@@ -191,8 +200,8 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, fro
 		from := r * vec.Lanes
 		if !g.active[m*panels+r] {
 			for _, t := range workers {
-				clear(t.gradient[from : from+vec.Lanes])
-				clear(t.curvature[from : from+vec.Lanes])
+				clear(t.gradient[from*t.by : (from+vec.Lanes)*t.by])
+				clear(t.curvature[from*t.by : (from+vec.Lanes)*t.by])
 			}
 			continue
 		}
@@ -202,13 +211,14 @@ func (w *newton) leafGradient(m int, workers []*treeWorker, s *panelScratch, fro
 		s.g = state.Extend(s.g[:0], len(lines))
 		vec.MajorantLines(lines, share, target.MaxResidual, h, floor, s.g)
 		for c := range k {
-			t, j, line := workers[c/perWorker], c%perWorker, c*vec.Lanes
-			gradient, curvature := t.gradient[from:from+vec.Lanes], t.curvature[from:from+vec.Lanes]
+			t, line := workers[c/w.forest.solver.by], c*vec.Lanes
+			at := from*t.by + c%t.by
+			gradient, curvature := t.gradient[at:], t.curvature[at:]
 			for i, v := range lines[line : line+vec.Lanes] {
-				gradient[i][j] = v
+				gradient[i*t.by] = v
 			}
 			for i, v := range s.g[line : line+vec.Lanes] {
-				curvature[i][j] = v
+				curvature[i*t.by] = v
 			}
 		}
 	}
@@ -253,21 +263,21 @@ func (w *newton) changeCoefficients(i int) {
 	for c := range own {
 		for number, t := range l.solver.workersOf(c, k) {
 			if t.first[i] >= 0 {
-				l.change(t.steps[t.first[i]:][:to-from], c, number*perWorker, from, k)
+				l.change(t.by, t.steps[t.first[i]:][:(to-from)*t.by], c, number*t.by, from, k)
 			}
 		}
 	}
 }
 
 // change adds steps to the coefficients of consecutive leaves, the first of which is leaf from. The
-// steps are those of member c of those with leaves, for up to perWorker of its k scores, the first
-// of which is score j.
-func (l *leaves) change(steps []vec.Pair, c, j, from, k int) {
-	own, scores := len(l.members), min(perWorker, k-j)
-	for i := range steps {
-		coef := l.coef[((from+i)*own+c)*k+j:][:scores]
-		for s := range coef {
-			coef[s] += steps[i][s]
+// steps, [leaves][by], are those of member c of those with leaves, for up to by of its k scores, the
+// first of which is score j.
+func (l *leaves) change(by int, steps []float64, c, j, from, k int) {
+	own, scores := len(l.members), min(by, k-j)
+	for i := range len(steps) / by {
+		coef, step := l.coef[((from+i)*own+c)*k+j:][:scores], steps[i*by:][:scores]
+		for s, d := range step {
+			coef[s] += d
 		}
 	}
 }
@@ -276,12 +286,13 @@ func (l *leaves) change(steps []vec.Pair, c, j, from, k int) {
 // the scores from j on of member c of those with leaves.
 func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 	l, k, own := &w.forest, w.Head.Scores(), len(w.forest.members)
-	t.rest(len(t.sums))
-	scores := min(perWorker, k-j)
-	for i := range t.sums {
-		sums, step, coef := &t.sums[i], &t.step[i], l.coef[((from+i)*own+c)*k+j:][:scores]
+	leaves, scores := len(t.sums)/(2*t.by), min(t.by, k-j)
+	t.rest(leaves)
+	for i := range leaves {
+		sums, step, coef := t.sums[i*2*t.by:(i+1)*2*t.by], t.step[i*t.by:][:scores], l.coef[((from+i)*own+c)*k+j:][:scores]
+		slopes, hessians := sums[:scores], sums[t.by:][:scores]
 		for s, u := range coef {
-			d := -(sums.Slope[s] + float64(penalty*u)) / (sums.Hessian[s] + penalty)
+			d := -(slopes[s] + float64(penalty*u)) / (hessians[s] + penalty)
 			if !(math.Abs(u+d) < engine.MaxCoefficient/10) {
 				d, t.diverged = 0, true
 			}
@@ -292,31 +303,32 @@ func (w *newton) stepLeaves(t *treeWorker, c, j, from int, penalty float64) {
 
 // begin clears the changes of n rows.
 func (t *treeWorker) begin(n int) {
-	t.change = state.Extend(t.change[:0], n)
+	t.change = state.Extend(t.change[:0], n*t.by)
 	clear(t.change)
 }
 
 // rest sets the step of a tree with that many leaves to 0.
 func (t *treeWorker) rest(leaves int) {
-	t.step = state.Extend(t.step[:0], leaves)
+	t.step = state.Extend(t.step[:0], leaves*t.by)
 	clear(t.step)
 }
 
 // apply adds the step in a tree to the changes of the rows. leaf has the leaf of each row.
 func (t *treeWorker) apply(leaf []uint16) {
 	for i, at := range leaf {
-		step, change := &t.step[at], &t.change[i]
-		change[0] += step[0]
-		change[1] += step[1]
+		step, change := t.step[int(at)*t.by:][:t.by], t.change[i*t.by:][:t.by]
+		for j, d := range step {
+			change[j] += d
+		}
 	}
 }
 
 // sum computes the sums of the leaves of a tree. Before, it adds the step in the previous tree, of
 // which last has the leaves, to the changes of the rows.
 func (t *treeWorker) sum(leaf, last []uint16, leaves int) {
-	t.sums = state.Extend(t.sums[:0], leaves)
+	t.sums = state.Extend(t.sums[:0], leaves*2*t.by)
 	clear(t.sums)
-	vec.SumLeaves(t.sums, leaf, last, t.step, t.change, t.gradient, t.curvature)
+	vec.SumLeaves(t.by, t.sums, leaf, last, t.step, t.change, t.gradient, t.curvature)
 }
 
 // majorantFloor keeps the parabolas above the loss of rows that are all but certain. The parabola
