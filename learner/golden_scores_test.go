@@ -50,6 +50,7 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		}},
 		{"five classes, eighth version", "2b33d3568ef6cefd", Config{Warmup: 8, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 		{"beyond the rows, seventeenth version", "ca8eabc7e86f0be1", Config{Warmup: 17, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"five classes, eighteenth version", "c51b817caff7bd09", Config{Warmup: 18, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 		{"five classes, seventeenth version", "c51b817caff7bd09", Config{Warmup: 17, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 	} {
 		if testing.Short() && (test.config.Warmup >= int(warmup.Third) && test.config.Warmup < int(warmup.Newest) || strings.HasPrefix(test.name, "smooth")) {

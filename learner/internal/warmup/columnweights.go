@@ -54,8 +54,7 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	}
 	step := 1 + n*n*s.dim*k/weightingWork
 	slopes := newSlopes(s)
-	unseen, seen := s.unseen()
-	counted := float64(seen)
+	unseen, seen, counted := s.unseen()
 	for range kind.rounds {
 		kernel := s.distances(a)
 		width := float64(s.median(kernel) / 2) // the square of the kernel's width
@@ -80,14 +79,14 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 		releaseMatrix(kernel)
 		mean := 0.0
 		for _, v := range squares {
-			mean += v / counted
+			mean += v / float64(counted)
 		}
 		if !(mean > 0) {
 			return Ones(s.dim)
 		}
 		for j, v := range squares {
 			if a[j] = max(minRoundWeight, v/mean); unseen[j] {
-				a[j] = 1
+				a[j] = float64(counted) / float64(seen) // the mean of the others
 			}
 		}
 	}
@@ -95,19 +94,27 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 }
 
 // unseen reports for each column whether it has one value only, or is hidden, in which case the
-// regression cannot tell how much it matters. No column is unseen before the version Sixteenth.
-func (s sample) unseen() (of []bool, seen int) {
-	of, seen = make([]bool, s.dim), s.dim
+// regression cannot tell how much it matters. seen is the number of other columns, and counted that
+// of those whose weights have the mean 1: from the version Eighteenth on, columns of one value count,
+// with the weight 0, so that minColumnWeight is less, relative to the columns that vary. No column is
+// unseen before the version Sixteenth.
+func (s sample) unseen() (of []bool, seen, counted int) {
+	of, seen, counted = make([]bool, s.dim), s.dim, s.dim
 	if s.version < Sixteenth {
-		return of, seen
+		return of, seen, counted
 	}
 	for j := range of {
-		if c := NewColumn(s.x[j:], s.dim); c.top-c.bottom < leastRange {
-			of[j] = true
-			seen--
+		c := NewColumn(s.x[j:], s.dim)
+		if c.top-c.bottom >= leastRange {
+			continue
+		}
+		of[j] = true
+		seen--
+		if s.version < Eighteenth || c.top > c.bottom {
+			counted--
 		}
 	}
-	return of, seen
+	return of, seen, counted
 }
 
 // leastRange is a range of a scaled column that only columns which are constant or hidden do not

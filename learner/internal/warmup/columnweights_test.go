@@ -70,8 +70,8 @@ func TestTargetsAreSolvedForAsAlone(t *testing.T) {
 	}
 }
 
-// Columns that are constant or hidden have the weight 1, and leave the weights of the others as they
-// would be alone.
+// Columns that are constant or hidden have the mean weight of the others, which have the proportions
+// that they would have alone. From the version Eighteenth on, the mean counts constant columns as 0.
 func TestUnseenColumnsHaveTheMeanWeight(t *testing.T) {
 	alone := curved(90, 3, 0.1)
 	alone.version = Newest
@@ -82,10 +82,16 @@ func TestUnseenColumnsHaveTheMeanWeight(t *testing.T) {
 		x := alone.x[i*3 : i*3+3]
 		with.x = append(with.x, x[0], 7, x[1], hidden*x[0], x[2], -2)
 	}
-	got := newColumnWeights(with, weightings[0])
-	for j, w := range []float64{want[0], 1, want[1], 1, want[2], 1} {
-		if math.Abs(got[j]-w) > 1e-6*w {
-			t.Errorf("column %d has the weight %v, want %v", j, got[j], w)
+	for version, mean := range map[Version]float64{Seventeenth: 1, Eighteenth: 5. / 3} {
+		with.version = version
+		got := newColumnWeights(with, weightings[0])
+		for j, w := range []float64{want[0], 1, want[1], 1, want[2], 1} {
+			if w > minRoundWeight {
+				w *= mean
+			}
+			if math.Abs(got[j]-w) > 1e-6*w {
+				t.Errorf("version %d: column %d has the weight %v, want %v", version, j, got[j], w)
+			}
 		}
 	}
 	with.version = Fifteenth

@@ -67,8 +67,12 @@ const (
 	// Seventeenth makes the choices of Sixteenth. A mixture extrapolates linearly: see mixture.Margin.
 	Seventeenth Version = 17
 
+	// Eighteenth makes the choices of Seventeenth, but that constant columns count for the mean of the
+	// column weights: see sample.unseen.
+	Eighteenth Version = 18
+
 	// Newest is the version of new models.
-	Newest = Seventeenth
+	Newest = Eighteenth
 )
 
 // Valid reports whether there is such a version.
