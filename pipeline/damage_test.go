@@ -154,6 +154,22 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	}
 }
 
+// atRest returns a number that has not changed for half a second. A learner that ends with an error
+// gives up the snapshot that it writes, a chunk of which may still be on its way to the broker.
+func atRest(t *testing.T, number func() int) int {
+	t.Helper()
+	n, since := number(), time.Now()
+	for end := since.Add(time.Minute); time.Since(since) < time.Second/2; time.Sleep(10 * time.Millisecond) {
+		if now := number(); now != n {
+			n, since = now, time.Now()
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not come to rest")
+		}
+	}
+	return n
+}
+
 // A process without the private key does not write to a log whose owner signs: it would be void for
 // the owner and for scorers, which would then find predictions of what nobody has signed.
 func TestOnlyWhoSignsWritesToASignedLog(t *testing.T) {
@@ -173,7 +189,7 @@ func TestOnlyWhoSignsWritesToASignedLog(t *testing.T) {
 	} else if err := l.Run(t.Context()); !errors.Is(err, ErrPoisoned) {
 		t.Fatalf("it has not paused: %v", err)
 	}
-	records := len(kafkatest.Read(t, c, model.LogTopic(cfg.Model)))
+	records := atRest(t, func() int { return len(kafkatest.Read(t, c, model.LogTopic(cfg.Model))) })
 	reader, bare := cfg, cfg
 	reader.SignKey, bare.SignKey, bare.VerifyKey = nil, nil, nil
 	for name, without := range map[string]model.Config{"only the public key": reader, "no key": bare} {
