@@ -167,11 +167,7 @@ func TestARecreatedTopicIsScoredFromItsBeginning(t *testing.T) {
 		h, stop := w.hear(t)
 		h.until(t, 100)
 		kafkatest.Delete(t, w.addr, w.asked)
-		for end := time.Now().Add(time.Minute); !h.retrying(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the scorer has not noticed that the topic is gone")
-			}
-		}
+		eventually(t, "the scorer has not noticed that the topic is gone", h.retrying)
 		kafkatest.Fill(t, kafkatest.ClientOf(t, w.addr, nil), w.asked, 1, rings(3, records, none))
 		_, cut := h.until(t, 100+records)
 		if want := (serve.Truncated{Topic: w.asked, Next: 100, Recreated: true}); len(cut) != 1 || cut[0] != want {
@@ -193,20 +189,22 @@ func TestATopicWithFewerPartitionsIsScoredOn(t *testing.T) {
 	h, stop := w.hear(t)
 	h.until(t, 90)
 	kafkatest.Delete(t, w.addr, w.asked)
-	for end := time.Now().Add(time.Minute); !h.retrying(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the scorer has not noticed that the topic is gone")
-		}
-	}
+	eventually(t, "the scorer has not noticed that the topic is gone", h.retrying)
 	kafkatest.Fill(t, kafkatest.ClientOf(t, w.addr, nil), w.asked, 1, rings(3, 40, none))
 	h.until(t, 130)
-	for end := time.Now().Add(time.Minute); !h.holds(w.asked, 1); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the scorer still holds partitions that the topic does not have")
-		}
-	}
+	eventually(t, "the scorer still holds partitions that the topic does not have", func() bool { return h.holds(w.asked, 1) })
 	if err := stop(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// eventually waits until done is true. otherwise is what is wrong if that takes a minute.
+func eventually(t *testing.T, otherwise string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(otherwise)
+		}
 	}
 }
 

@@ -65,19 +65,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 		}
 	}()
 	for {
-		var share ingest.Share
-		var parts []part
-		joined := false
-		err := s.retry(ctx, func() (err error) {
-			if !joined {
-				if share, err = m.Join(ctx); err != nil {
-					return err
-				}
-			}
-			parts, err = s.parts(ctx, share, all)        // a new cluster's first group has to wait for its coordinator
-			joined = !errors.Is(err, errOtherPartitions) // the leader may have seen the topic before it was created again
-			return err
-		})
+		share, parts, err := s.join(ctx, m, all)
 		if err != nil {
 			return err
 		}
@@ -86,6 +74,29 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 			return err
 		}
 	}
+}
+
+// joiner joins a group, as an ingest.Member does.
+type joiner interface {
+	Join(ctx context.Context) (ingest.Share, error)
+}
+
+// join joins the group, and returns the share with the offsets to continue from. It joins again if the
+// share has partitions that a topic does not have: the leader may have seen the topic before it was
+// created again.
+func (s *Scorer) join(ctx context.Context, m joiner, all bounds) (share ingest.Share, parts []part, err error) {
+	joined := false
+	err = s.retry(ctx, func() (err error) {
+		if !joined {
+			if share, err = m.Join(ctx); err != nil {
+				return err
+			}
+		}
+		parts, err = s.parts(ctx, share, all) // a new cluster's first group has to wait for its coordinator
+		joined = !errors.Is(err, errOtherPartitions)
+		return err
+	})
+	return share, parts, err
 }
 
 // errOtherPartitions is the error of a share with partitions that a topic does not have.

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -57,5 +59,31 @@ func TestAScorerContinuesAfterItsOwnScores(t *testing.T) {
 		if err := m.Leave(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// stale is a member whose first share is of a topic that had more partitions.
+type stale struct {
+	topic string
+	joins int
+}
+
+func (m *stale) Join(context.Context) (ingest.Share, error) {
+	if m.joins++; m.joins == 1 {
+		return ingest.Share{m.topic: {0, 1}}, nil
+	}
+	return ingest.Share{m.topic: {0}}, nil
+}
+
+// A scorer that gets a partition which the topic does not have joins again, instead of waiting for it.
+func TestAScorerJoinsAgainForPartitionsThatAreGone(t *testing.T) {
+	client, m := kafkatest.Client(t), &stale{topic: kafkatest.Name("asked")}
+	kafkatest.Fill(t, client, m.topic, 1, []string{"1"})
+	s := NewScorer(Config{Client: client, Group: kafkatest.Name("group"), Topics: []string{m.topic}, Report: func(Event) {}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	share, parts, err := s.join(ctx, m, bounds{})
+	if err != nil || m.joins != 2 || len(share[m.topic]) != 1 || len(parts) != 1 {
+		t.Errorf("after %d joins it has %v, %v, %v", m.joins, share, parts, err)
 	}
 }

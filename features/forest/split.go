@@ -13,7 +13,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 		return best, false
 	}
 	total := w.sums(rows)
-	w.tally.begin(w.growth, rows, w.column)
+	w.tally.begin(w.growth, rows)
 	least := w.purity(w.all, total)
 	most := least + float64(least*minGain)
 	for range maxRounds {
@@ -82,8 +82,8 @@ func (w *worker) read(rows []int32, number int32) (low, high key) {
 	return low, high
 }
 
-// gather sets dst to the values of the rows, of which there is one or more, in a column whose
-// values are dim apart in x. It returns the smallest and the largest value.
+// gather reads the values of the rows in a column of x into dst. The values of a column are dim
+// elements apart, and there is at least one row. gather returns the smallest and the largest value.
 func gather(dst []int32, x []key, dim int, rows []int32) (low, high key) {
 	dst = dst[:len(rows)]
 	low = x[int(rows[0])*dim]

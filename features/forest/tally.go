@@ -1,7 +1,6 @@
 package forest
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -34,9 +33,8 @@ func (g *growth) tally() (t tally) {
 	return t
 }
 
-// begin prepares t for a node with these rows of g. column is the memory of their values in a
-// column. What follows in the last word of a set is not on the left of any split.
-func (t *tally) begin(g *growth, rows []int32, column []int32) {
+// begin prepares t for a node with these rows of g.
+func (t *tally) begin(g *growth, rows []int32) {
 	if t.kinds == 0 {
 		return
 	}
@@ -46,14 +44,10 @@ func (t *tally) begin(g *growth, rows []int32, column []int32) {
 	for i, r := range rows {
 		t.of[i/wordRows*t.kinds+int(g.classes[r])] |= 1 << (i % wordRows)
 	}
-	after := column[len(rows) : len(t.left)*wordRows]
-	for i := range after {
-		after[i] = math.MaxInt32
-	}
 }
 
 // below returns the number of rows that are not above the threshold in a column. It sets dst to
-// their numbers by class.
+// their numbers by class. What follows the last row in column does not count: it is in no class.
 func (t *tally) below(column []int32, threshold key, dst []float64) (n int) {
 	vec.NotAbove(t.left, column[:len(t.left)*wordRows], int32(threshold))
 	counts := t.counts

@@ -151,3 +151,30 @@ func TestLinearWidensAsIfTheClassHadAlwaysBeen(t *testing.T) {
 		}
 	}
 }
+
+// However many scores there are, each is the sum of its own coefficients times the row, in order.
+func TestPredictionsAreSumsInOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	const dim = 7
+	x := make([]float32, dim)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	for scores := range 10 {
+		l := NewLinear(warmup.Ones(dim), scores)
+		for i := range l.w {
+			l.w[i] = r.NormFloat64()
+		}
+		got := make([]float64, scores)
+		l.Predict(got, x)
+		for k, f := range got {
+			want := l.w[k*(dim+1)+dim]
+			for i, v := range x {
+				want += float64(l.w[k*(dim+1)+i] * float64(v))
+			}
+			if f != want {
+				t.Errorf("%d scores: score %d is %v, want %v", scores, k, f, want)
+			}
+		}
+	}
+}

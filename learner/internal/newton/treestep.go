@@ -20,7 +20,7 @@ type treeSolver struct {
 }
 
 // treeWorker changes the trees for some scores of one member. If fewer are left, the numbers of the
-// others are 0.
+// others do not matter.
 type treeWorker struct {
 	by                          int       // scores
 	gradient, curvature, change []float64 // of each row of the window, in whole panels: [rows][by]
@@ -176,10 +176,6 @@ func (w *newton) resize(workers []*treeWorker) {
 	for _, t := range workers {
 		t.by = by
 		t.gradient, t.curvature = state.Extend(t.gradient[:0], rows*by), state.Extend(t.curvature[:0], rows*by)
-	}
-	if k := w.Head.Scores(); k%by != 0 {
-		clear(workers[k/by].gradient)
-		clear(workers[k/by].curvature)
 	}
 }
 

@@ -93,11 +93,11 @@ func newColumnWeights(s sample, kind weighting) []float64 {
 	return a
 }
 
-// unseen reports for each column whether it has one value only, or is hidden, in which case the
-// regression cannot tell how much it matters. seen is the number of other columns, and counted that
-// of those whose weights have the mean 1: from the version Eighteenth on, columns of one value count,
-// with the weight 0, so that minColumnWeight is less, relative to the columns that vary. No column is
-// unseen before the version Sixteenth.
+// unseen reports for each column whether it is constant or hidden: the regression then cannot tell how
+// much it matters. seen is the number of other columns. counted is the number by which the sum of
+// their weights is divided to get the mean: it includes the constant columns from the version
+// Eighteenth on. That makes minColumnWeight smaller, relative to the weights of the columns that vary.
+// Before the version Sixteenth, no column is unseen.
 func (s sample) unseen() (of []bool, seen, counted int) {
 	of, seen, counted = make([]bool, s.dim), s.dim, s.dim
 	if s.version < Sixteenth {
