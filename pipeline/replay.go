@@ -83,6 +83,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 		l.budget = budget{}
 	}
 	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Progress(), l.history.Timeline.Clone()
+	ev.Kept = l.kept(nil)
 	for _, s := range slices.Backward(l.journal.Log.Fold.Snapshots()) {
 		ev.Snapshots = append(ev.Snapshots, s.Manifest)
 	}

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -137,12 +136,11 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	took := time.Since(start)
 	l.relearn += took
 	l.memory.learned(l.history, out)
-	counts, late := b.Counts, (*join.Status)(nil)
-	if s, ok := l.history.Late(); ok {
+	counts, kept := b.Counts, l.kept(b.WithoutRow)
+	if kept.Late != nil {
 		counts.Learned += l.history.Joined()
 		counts.Quarantined += l.history.Refused()
 		counts.Labels -= l.history.Refused()
-		late = &s
 	}
 	if err := l.publish(ctx, out); err != nil {
 		return err
@@ -157,9 +155,8 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	progress := l.history.Progress()
 	l.config.Report(event.Learned{
 		Traces: traces, Missing: b.Missing, Estimated: l.history.Expected.Error(progress.Task, progress.Recent.Model.Error),
-		Seq: b.record.Seq, Counts: counts, Late: late, Append: b.took, Learn: took,
-		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(), Windows: l.history.Learner.Windows(),
-		Tables: l.tableStatus(b.WithoutRow),
+		Seq: b.record.Seq, Counts: counts, Kept: kept, Append: b.took, Learn: took,
+		Progress: progress, Figures: l.figures(), Classes: b.Schema.Classes, Deviation: l.history.Numbers.Figures(),
 	})
 	if renamed := l.history.Renamed(); renamed != nil {
 		l.config.Report(event.Renamed{Seq: b.record.Seq, Aliases: renamed})
@@ -176,6 +173,16 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		l.config.Report(s)
 	}
 	return nil
+}
+
+// kept returns what the model keeps as of the last BATCH. withoutRow has, for each table, the number
+// of records of this BATCH that had no row in it.
+func (l *Learner) kept(withoutRow []int64) event.Kept {
+	k := event.Kept{Windows: l.history.Learner.Windows(), Tables: l.tableStatus(withoutRow)}
+	if s, ok := l.history.Late(); ok {
+		k.Late = &s
+	}
+	return k
 }
 
 // figures returns how well classes were told apart recently, or nil if too little time has passed

@@ -76,14 +76,19 @@ func (l *Learner) change(work context.Context, src *input.Source, to chan<- *dec
 
 func (l *Learner) takeChanges() error { return l.decider.Change(l.tables.Take(changesBytes)) }
 
-// tableStatus returns the status of each table as of the last BATCH. withoutRow has, for each
-// table, the number of records of this BATCH that had no row in it.
+// tableStatus returns the status of each table as of the last BATCH, without its lag until the
+// tables are open. withoutRow is that of kept.
 func (l *Learner) tableStatus(withoutRow []int64) (all []event.Table) {
-	if l.tables == nil {
+	tables := l.history.Tables()
+	if tables == nil {
 		return nil
 	}
-	lags := l.tables.Lag()
-	for i, s := range l.history.Tables().Status() {
+	status := tables.Status()
+	lags := make([]int64, len(status))
+	if l.tables != nil {
+		lags = l.tables.Lag()
+	}
+	for i, s := range status {
 		t := event.Table{Status: s, Lag: lags[i]}
 		if i < len(withoutRow) {
 			t.WithoutRow = withoutRow[i]

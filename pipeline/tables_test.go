@@ -139,6 +139,10 @@ func TestRecordsAreEnrichedAsIfTheyHadTheFields(t *testing.T) {
 	if s := last.Tables[0]; s.Rows != 29 || s.Set != 25+10+26 || s.Deleted != 1 || s.Rejected != 3 || s.Lag != 0 {
 		t.Errorf("tables: %+v", s)
 	}
+	learnAll(t, cfg)
+	if r, _ := learntest.Last[event.Replayed](ev); len(r.Tables) != 1 || r.Tables[0] != (event.Table{Status: last.Tables[0].Status}) {
+		t.Errorf("tables of a learner that has nothing new to learn: %+v, want %+v", r.Tables, last.Tables)
+	}
 
 	kafkatest.Delete(t, addr, cs.topic)
 	kafkatest.Fill(t, c, cs.topic, 1, nil)

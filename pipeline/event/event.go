@@ -120,6 +120,8 @@ type (
 
 		Timeline  *timeline.Timeline   // after the replay
 		Snapshots []*modellog.Manifest // complete in the model log, oldest first
+
+		Kept
 	}
 
 	// Verifying reports which decisions are about to be replayed for a verification, each
@@ -138,16 +140,19 @@ type (
 
 		Deviation *deviation.Figures // recent predictions of numbers; nil if the loss has no figures
 
-		Late *join.Status // rows and labels that wait for each other; nil if labels come with their rows
-
-		Windows *learner.WindowStatus // nil without windows
-
-		Tables []Table // nil without tables
+		Kept
 
 		Missing   []MissingShare // shares over the last 1,000 records, the largest first; nil if there is nothing new
 		Estimated *float64       // estimated error of the recent predictions, including those without a label yet; nil if unknown
 
 		Traces []record.Trace // traces of the first records that have one; nil without Config.Traced
+	}
+
+	// Kept is what a model keeps of earlier records beside what it has learned from them.
+	Kept struct {
+		Late    *join.Status          // rows and labels that wait for each other; nil if labels come with their rows
+		Windows *learner.WindowStatus // nil without windows
+		Tables  []Table               // nil without tables
 	}
 
 	// Table is the status of a table after a BATCH.

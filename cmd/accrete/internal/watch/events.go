@@ -142,6 +142,7 @@ func (w *Watch) replayed(ev event.Replayed) {
 		}
 	}
 	w.metrics.Weighing.Start(&ev.Progress)
+	w.kept(&ev.Kept)
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
 	w.from = startPoint{time.Now(), ev.Progress.Examples}
@@ -163,6 +164,21 @@ func (w *Watch) refitted(ev event.Refitted) {
 		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
+// kept updates the state of what the model keeps of earlier records.
+func (w *Watch) kept(k *event.Kept) {
+	if k.Windows != nil {
+		w.metrics.Windows.Add(k.Windows, w.windows)
+		w.windows = k.Windows
+	}
+	for i := range k.Tables {
+		t := &k.Tables[i]
+		w.metrics.Tables.Add(nil, &t.Status, t.Lag, t.WithoutRow)
+	}
+	if k.Late != nil {
+		w.late(k.Late)
+	}
+}
+
 func (w *Watch) learned(ev event.Learned) {
 	m := w.metrics
 	m.Learned.Add(float64(ev.Counts.Learned))
@@ -177,13 +193,7 @@ func (w *Watch) learned(ev event.Learned) {
 	w.labels.Red(w.labelled.observe(ev.Counts.Learned, ev.Counts.Predicted, time.Now()))
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
-	if ev.Windows != nil {
-		m.Windows.Add(ev.Windows, w.windows)
-		w.windows = ev.Windows
-	}
-	for i := range ev.Tables {
-		m.Tables.Add(nil, &ev.Tables[i].Status, ev.Tables[i].Lag, ev.Tables[i].WithoutRow)
-	}
+	w.kept(&ev.Kept)
 	w.progress(ev.Progress)
 	if ev.Late == nil && w.now.Examples == 0 && w.never.observe(ev.Counts.Predicted) {
 		w.unlabelled()
@@ -200,9 +210,6 @@ func (w *Watch) learned(ev event.Learned) {
 	}
 	if ev.Estimated != nil {
 		m.Estimated.Set(*ev.Estimated)
-	}
-	if s := ev.Late; s != nil {
-		w.late(s)
 	}
 	if f := ev.Deviation; f != nil {
 		for _, q := range f.Quantiles {

@@ -9,6 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/ingest/join"
+	"github.com/accrete-ml/accrete/ingest/table"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -43,6 +46,30 @@ func TestTheAgeOfTheNewestSnapshotSurvivesARestart(t *testing.T) {
 				t.Errorf("%s is %v, want %v", f.GetName(), got, v)
 			}
 			delete(want, f.GetName())
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no %v", want)
+	}
+}
+
+// What a model keeps has its metrics before the first record after a start.
+func TestWhatIsKeptIsShownFromTheStartOn(t *testing.T) {
+	r := prometheus.NewRegistry()
+	w := New("m", zerolog.Nop(), r, metrics.NewHealth(time.Now))
+	kept := event.Kept{Late: &join.Status{}, Windows: &learner.WindowStatus{Keys: 5}, Tables: []event.Table{{Status: table.Status{Name: "customers", Rows: 3}}}}
+	kept.Late.Pending = 7
+	w.Event(event.Replayed{Kept: kept})
+	want := map[string]float64{"accrete_table_rows": 3, "accrete_window_keys": 5, "accrete_late_waiting": 7}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if m.GetGauge() != nil && m.GetGauge().GetValue() == want[f.GetName()] {
+				delete(want, f.GetName())
+			}
 		}
 	}
 	if len(want) > 0 {

@@ -94,7 +94,7 @@ func TestRecordsWithoutAnyLabelAreWarnedOf(t *testing.T) {
 		progress := learner.Progress{Examples: c.before}
 		w.Event(event.Replayed{Progress: progress})
 		for range c.batches {
-			learned := event.Learned{Progress: progress, Late: c.late}
+			learned := event.Learned{Progress: progress, Kept: event.Kept{Late: c.late}}
 			learned.Counts.Predicted = 100
 			w.Event(learned)
 		}
