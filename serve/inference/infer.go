@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,9 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 	if fault != nil {
 		return a, fault
 	}
+	if _, fault := queried(r); fault != nil {
+		return a, fault
+	}
 	var q inferRequest
 	if err := json.Unmarshal(b, &q); err != nil {
 		return a, bad("the body is not an inference request: %s", why(err))
@@ -76,6 +80,7 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 	if w.log, fault = s.request(r, true); fault != nil {
 		return a, fault
 	}
+	q.Parameters.Key = cmp.Or(q.Parameters.Key, r.Header.Get(keyHeader))
 	rows, fault := w.read(&q)
 	if fault != nil {
 		return a, fault

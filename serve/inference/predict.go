@@ -20,6 +20,10 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	if fault != nil {
 		return a, fault
 	}
+	explain, fault := explains(r)
+	if fault != nil {
+		return a, fault
+	}
 	if len(rest) > 0 {
 		return a, bad("binary data is for the paths below /v2")
 	}
@@ -37,10 +41,6 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		return a, bad("the body is empty")
 	}
 	objects, list, fault := objectsOf(b)
-	if fault != nil {
-		return a, fault
-	}
-	explain, fault := explains(r)
 	if fault != nil {
 		return a, fault
 	}

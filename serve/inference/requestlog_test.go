@@ -64,6 +64,9 @@ func TestEveryRowIsLoggedWithTheIDOfItsAnswer(t *testing.T) {
 				t.Errorf("%s: no id in %s", at.path, w.Body)
 			}
 			for i, row := range q.Rows {
+				if string(row.Key) != "k" {
+					t.Errorf("%s: row %d has the key %q, want that of the header", at.path, i, row.Key)
+				}
 				if at.path == "/predict" && !strings.Contains(w.Body.String(), strings.TrimSuffix(string(row.Prediction), "}")+fmt.Sprintf(`,"id":%q}`, q.RowID(i))) {
 					t.Errorf("row %d: answered %s, logged %s", i, w.Body, row.Prediction)
 				}
@@ -80,6 +83,11 @@ func TestEveryRowIsLoggedWithTheIDOfItsAnswer(t *testing.T) {
 				}
 			}
 		}
+	}
+	*logged = nil
+	ask("/v2/models/fraud/infer", `{"parameters":{"key":"own"},`+tensor[1:], "", 200)
+	if got := string((*logged)[0].Rows[0].Key); got != "own" {
+		t.Errorf("the key is %q, want that of the parameters", got)
 	}
 	ask("/predict", rows[0], strings.Repeat("x", 129), 400)
 	ask("/predict", rows[0], "a b", 400)

@@ -288,7 +288,19 @@ func TestBadRequestsAreRefused(t *testing.T) {
 	}
 	c.ask("POST", "/v2/models/other/infer", `{}`, 404)
 	c.ask("POST", "/predict", strings.Repeat(" ", MaxBytes+1), 413)
-	c.ask("POST", "/predict?explain=yes", `{"amount":1}`, 400)
+	for path, reason := range map[string]string{
+		"/predict?explain=yes":                           `explain is "yes": want true or false`,
+		"/predict?explain":                               `explain is "": want true or false`,
+		"/predict?explian=true":                          `unknown query parameter "explian": want explain`,
+		"/predict?explain=true&key=k":                    `unknown query parameter "key": want explain`,
+		"/predict?explain=%zz":                           `invalid URL escape`,
+		"/v2/models/fraud/infer?explain=true":            `unknown query parameter "explain": there are none, parameters are in the body`,
+		"/v2/models/fraud/versions/champion/infer?key=k": `unknown query parameter "key"`,
+	} {
+		if got := in[struct{ Error string }](t, c.ask("POST", path, `{"amount":1}`, 400)); !strings.Contains(got.Error, reason) {
+			t.Errorf("%s: %s, want %s", path, got.Error, reason)
+		}
+	}
 	c.ask("POST", "/v2/models/fraud/infer", input("amount", "FP64", "[1000000,1000000]", "[1]"), 413)
 	c.ask("POST", "/predict", "["+strings.Repeat("{},", MaxRows)+"{}]", 413)
 }
