@@ -162,7 +162,7 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		classFigures: newClassFigures(m),
 		deviations:   newDeviations(m),
-		errors:       m.gauges("accrete_progressive_error", "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels.", "learner"),
+		errors:       m.gauges("accrete_progressive_error", "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels. For novelty the share of records that are flagged, without baselines.", "learner"),
 		explained:    m.gauges("accrete_progressive_r2", "Of a regression: share of the variance of the labels that the progressive predictions explain (R²), over the recent examples, of the model (learner accrete) and of baselines.", "learner"),
 		missing:      m.gauges("accrete_missing_ratio", "Share of 1,000 recent records without a value of the column (input.missing: impute), for the 20 columns with the largest.", "column"),
 		void:         m.counters("accrete_log_void_records_total", "Records of the model log, among those read by this process, that do not count: written by a learner that was fenced, repeated, or unreadable (type ?).", "type"),
@@ -236,6 +236,10 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("no_change").Set(noChange)
 	l.errors.WithLabelValues("linear").Set(linear)
 }
+
+// Flagged sets the share of recent records that novelty detection has flagged, which it has in place of
+// an error.
+func (l *Learner) Flagged(share float64) { l.errors.WithLabelValues("accrete").Set(share) }
 
 // Explained sets the coefficients of determination of a regression, for the model and the
 // same baselines as Progressive.

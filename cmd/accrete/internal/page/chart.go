@@ -32,6 +32,7 @@ type chart struct {
 	X             []string  // labels, evenly spaced
 	Rows          []chartRow
 	Summary       string // for readers who cannot see the chart
+	Examples      string // what is counted
 	Empty         bool
 }
 
@@ -45,7 +46,7 @@ type series struct {
 // chartRow is a row of the table that shows the errors of the chart as numbers.
 type chartRow struct {
 	Examples string
-	Errors   [4]string
+	Errors   []string
 }
 
 var errorNames = [4]struct{ class, name string }{{"model", "accrete"}, {"linear", "linear"}, {"majority", "majority"}, {"nochange", "no change"}}
@@ -54,13 +55,18 @@ func errorsOf(p timeline.Point) [4]float64 {
 	return [4]float64{float64(p.Model), float64(p.Linear), float64(p.Majority), float64(p.NoChange)}
 }
 
-// newChart draws the errors. latest are the values beside the names; NaN if unknown.
-func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart {
-	c := chart{Width: chartWidth, Height: chartHeight, Empty: len(line.Points) < 2}
+// newChart draws the errors. latest are the values beside the names; NaN if unknown. Novelty has no
+// baselines: what counts as its error is the share of records that are flagged.
+func newChart(line *timeline.Timeline, latest [4]float64, task learner.Task) chart {
+	c := chart{Width: chartWidth, Height: chartHeight, Examples: "labelled examples", Empty: len(line.Points) < 2}
+	names := errorNames[:]
+	if task == learner.Novelty {
+		names, c.Examples = names[:1], "records"
+	}
 	top, from, to := 1.0, 0.0, 1.0
 	if !c.Empty {
 		from, to = float64(line.Points[0].Examples), float64(line.Points[len(line.Points)-1].Examples)
-		top = highest(line.Points)
+		top = highest(line.Points, len(names))
 	}
 	step := niceStep(top / 5)
 	lines := int(math.Ceil(top/step - 1e-9))
@@ -70,10 +76,10 @@ func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart
 		c.Grid = append(c.Grid, round(chartHeight*float64(lines-i)/float64(lines)))
 		c.Y = append(c.Y, strconv.FormatFloat(float64(i)*step, 'g', 4, 64))
 	}
-	for k, n := range errorNames {
+	for k, n := range names {
 		name := n.name
-		if regression && n.class == "majority" {
-			name = display.Majority(learner.Regression)
+		if n.class == "majority" {
+			name = display.Majority(task)
 		}
 		s := series{Class: n.class, Name: name, Value: figure(latest[k]), Exact: latest[k]}
 		if !c.Empty {
@@ -98,6 +104,10 @@ func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart
 		c.X = append(c.X, short(from+(to-from)*float64(i)/(labels-1)))
 	}
 	c.table(line)
+	if task == learner.Novelty {
+		c.Summary = fmt.Sprintf("Share of records flagged from %s to %s records. Latest: %s.", short(from), short(to), figure(latest[0]))
+		return c
+	}
 	c.Summary = fmt.Sprintf("Progressive error from %s to %s examples. Latest: accrete %s, linear %s. %d detections of drift.", short(from), short(to), figure(latest[0]), figure(latest[1]), c.DriftCount)
 	return c
 }
@@ -109,23 +119,24 @@ func (c *chart) table(line *timeline.Timeline) {
 	for i := range min(n, most) {
 		p := line.Points[(n-1)*i/max(1, min(n, most)-1)]
 		r := chartRow{Examples: count(p.Examples)}
-		for k, v := range errorsOf(p) {
-			r.Errors[k] = figure(v)
+		errors := errorsOf(p)
+		for _, v := range errors[:len(c.Series)] {
+			r.Errors = append(r.Errors, figure(v))
 		}
 		c.Rows = append(c.Rows, r)
 	}
 }
 
-// highest returns a value that hardly any error exceeds, so that a few large ones at the
-// beginning do not flatten the rest.
-func highest(points []timeline.Point) float64 {
+// highest returns a value that hardly any of the first n errors of the points exceeds, so that a few
+// large ones at the beginning do not flatten the rest.
+func highest(points []timeline.Point, n int) float64 {
 	var all []float64
 	for _, p := range points {
 		e := errorsOf(p)
-		all = append(all, e[0], e[1], e[2], e[3])
+		all = append(all, e[:n]...)
 	}
 	slices.Sort(all)
-	top := all[int(0.97*float64(len(all)-1))] * 1.05
+	top := all[int(math.Ceil(0.97*float64(len(all)-1)))] * 1.05
 	if !(top > 0) {
 		return 1
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/timeline"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // line returns a history with the given errors of the model.
@@ -28,7 +29,7 @@ func TestChartOfAnyErrors(t *testing.T) {
 		"none": line(), "one": line(0.5), "zero": line(0, 0, 0), "huge": line(1e300, math.Inf(1), 1), "negative": line(-1, 0.5), "tiny": line(1e-12, 1e-13, 1e-12), "usual": line(0.5, 0.2, 0.1),
 	} {
 		history.Drift(2000)
-		c := newChart(history, [4]float64{math.NaN(), 1, 2, 3}, true)
+		c := newChart(history, [4]float64{math.NaN(), 1, 2, 3}, learner.Regression)
 		if c.Empty != (len(history.Points) < 2) || len(c.Y) < 2 || c.Series[2].Name != "mean" || c.Series[0].Value != "–" || strings.Contains(c.Summary, "NaN") {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -46,9 +47,21 @@ func TestChartOfAnyErrors(t *testing.T) {
 			}
 		}
 	}
-	c := newChart(line(0.5, 0.2, 0.1), [4]float64{}, false)
+	c := newChart(line(0.5, 0.2, 0.1), [4]float64{}, learner.Classification)
 	if want := "M0 240L500 276L1000 288"; c.Series[0].Path != want || c.Y[0] != "2.5" || c.X[4] != "3k" || len(c.Rows) != 3 {
 		t.Errorf("%q with %q and %q, want %q", c.Series[0].Path, c.Y, c.X, want)
+	}
+}
+
+// A chart of a few points shows all of them.
+func TestAShortChartIsNotCutOff(t *testing.T) {
+	for _, task := range []learner.Task{learner.Classification, learner.Novelty} {
+		c := newChart(line(0.1, 3, 0.1), [4]float64{}, task)
+		for _, f := range coordinate.FindAllStringSubmatch(c.Series[0].Path, -1) {
+			if y, _ := strconv.ParseFloat(f[2], 64); y < 0 || y > chartHeight {
+				t.Errorf("%v: a point at %s is beyond the axis", task, f[0])
+			}
+		}
 	}
 }
 

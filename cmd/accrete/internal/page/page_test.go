@@ -119,6 +119,37 @@ func (f *fixture) gauges(t *testing.T) map[string]float64 {
 	return values
 }
 
+// Novelty detection has no baselines: 0 would be less than any share of records that are flagged, as if a
+// linear model were always better.
+func TestNoveltyHasNoBaselines(t *testing.T) {
+	f := newFixture(t, "m")
+	for _, n := range []int64{1000, 2000} {
+		p := progress(n, 0.05)
+		p.Task = learner.Novelty
+		p.Recent.Linear, p.Recent.Majority, p.Recent.NoChange = learner.Score{}, learner.Score{}, learner.Score{}
+		p.Latest = p.Recent
+		f.event(event.Learned{Counts: modellog.Counts{Learned: 1000}, Progress: p})
+	}
+	text, _ := f.get(t, "/")
+	if !strings.Contains(text, "Progressive share of records flagged") || !strings.Contains(text, "records since the model was created") || strings.Contains(text, "linear") || strings.Contains(text, "labelled examples") {
+		t.Errorf("the page names baselines or labels: %s", text)
+	}
+	var s Status
+	text, _ = f.get(t, "/status")
+	if err := json.Unmarshal([]byte(text), &s); err != nil || s.Error == nil || *s.Error != 0.05 || s.Linear != nil {
+		t.Errorf("%s, %v", text, err)
+	}
+	errors := 0
+	for name := range f.gauges(t) {
+		if strings.HasPrefix(name, "accrete_progressive_error ") {
+			errors++
+		}
+	}
+	if r := f.watch.Current(); errors != 1 || r.Progressive == nil || r.Baselines != nil {
+		t.Errorf("%d series of errors, and the report has the baselines %v", errors, r.Baselines)
+	}
+}
+
 // A standby shows the step that it has reached, and not 0 until it takes over.
 func TestAStandbyShowsItsStep(t *testing.T) {
 	f := newFixture(t, "m")
@@ -283,7 +314,7 @@ func TestHistorySurvivesARestart(t *testing.T) {
 		p.Drifts.ADWIN = 2
 		f.event(event.Learned{Counts: modellog.Counts{Learned: 1000}, Progress: p})
 	}
-	chart := func(f *fixture) (c chart) { return newChart(&f.board.line, [4]float64{}, false) }
+	chart := func(f *fixture) (c chart) { return newChart(&f.board.line, [4]float64{}, learner.Classification) }
 	if a, b := chart(before), chart(after); a.Series[0].Path != b.Series[0].Path || !strings.Contains(a.Series[0].Path, "L") {
 		t.Errorf("%v\nthen\n%v", a.Series, b.Series)
 	}
@@ -314,7 +345,12 @@ func TestBoardIsBounded(t *testing.T) {
 // The age of a snapshot is the same on the page of a scorer, which may have started later.
 func TestScorerShowsTheAgeOfTheSnapshot(t *testing.T) {
 	f := newFixture(t, "m")
-	f.board.Scorer(serve.Switched{To: &serve.Served{Written: time.Now().Add(-90*time.Minute - 30*time.Second)}})
+	to := &serve.Served{Written: time.Now().Add(-90*time.Minute - 30*time.Second)}
+	to.Schema.Task = learner.Regression.String()
+	f.board.Scorer(serve.Switched{To: to})
+	if html, _ := f.get(t, "/"); !strings.Contains(html, "Progressive nMSE") {
+		t.Error("the error is not that of the task")
+	}
 	html, _ := f.get(t, "/")
 	if !strings.Contains(html, "<td>1 h 30 min ago</td>") {
 		t.Errorf("want a snapshot that is 90 minutes old:\n%s", html)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -63,6 +64,7 @@ func (b *Board) switched(to *serve.Served) {
 	if b.learner {
 		return
 	}
+	b.progress.Task, _ = learner.ParseTask(to.Schema.Task) // that of a model is valid
 	b.snapshots.add(saved{at: to.Written, step: to.ID.Step, hash: to.StateHash.String()})
 	if to.Timeline != nil {
 		b.line = *to.Timeline.Clone()

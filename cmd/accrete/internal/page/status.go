@@ -1,5 +1,7 @@
 package page
 
+import "github.com/accrete-ml/accrete/learner"
+
 // Status is the state of a process in numbers, as /status returns it.
 type Status struct {
 	Model   string   `json:"model"`
@@ -13,8 +15,8 @@ type Status struct {
 	PerSecond   float64  `json:"records_per_second"`
 	Lag         int64    `json:"lag"`
 	Task        string   `json:"task,omitempty"`
-	Error       *float64 `json:"error"` // over the last 10,000 examples; null before the second example
-	Linear      *float64 `json:"linear"`
+	Error       *float64 `json:"error"`  // over the last 10,000 examples, or the share of records flagged; null before the second example
+	Linear      *float64 `json:"linear"` // likewise; null for novelty
 	Step        int64    `json:"step"`
 	Features    int      `json:"features"`
 	Drifts      int64    `json:"drifts"`
@@ -51,7 +53,10 @@ func (b *Board) Status(info Info, memory int64) Status {
 		}
 	}
 	if r := p.Recent; r.Rows > 0 {
-		s.Error, s.Linear = &r.Model.Error, &r.Linear.Error
+		s.Error = &r.Model.Error
+		if p.Task != learner.Novelty {
+			s.Linear = &r.Linear.Error
+		}
 	}
 	if n := len(b.snapshots.values); n > 0 {
 		newest := b.snapshots.values[n-1]

@@ -38,8 +38,16 @@ func (b *Board) learnerTiles(errorName string, memory int64) []tile {
 
 func (b *Board) errorTile(name string) tile {
 	t := tile{ID: "error", Name: name, Text: "–", Note: "no labelled examples yet", Description: name + " of the last 1,000 examples, last two minutes"}
+	if b.progress.Task == learner.Novelty {
+		t.Note = "no records learned yet"
+	}
 	if s := b.progress.Recent; s.Rows > 0 {
 		t.Value, t.Text = exact(s.Model.Error), figure(s.Model.Error)
+		t.Line, t.Area = spark(b.each(func(s second) float64 { return s.error }))
+		if b.progress.Task == learner.Novelty {
+			t.Note = "last " + display.Count(s.Rows, "record")
+			return t
+		}
 		t.Note = fmt.Sprintf("last %s; linear %s", display.Count(s.Rows, "example"), figure(s.Linear.Error))
 		if b.progress.Task == learner.Regression {
 			t.Note += fmt.Sprintf("; R² %s", figure(1-s.Model.Error))
@@ -47,7 +55,6 @@ func (b *Board) errorTile(name string) tile {
 		if s.Model.Error < s.Linear.Error {
 			t.Level = "good"
 		}
-		t.Line, t.Area = spark(b.each(func(s second) float64 { return s.error }))
 	}
 	return t
 }

@@ -19,9 +19,9 @@ type view struct {
 	Learner, Scorer bool
 	Gated           bool // gate.metric is not none
 
-	ErrorName string
-	Chart     chart
-	Tiles     []tile
+	Heading string // of the chart
+	Chart   chart
+	Tiles   []tile
 
 	Partitions []partitionRow
 	Snapshots  []snapshotRow
@@ -85,7 +85,7 @@ func (b *Board) view(info Info, memory int64) *view {
 	defer b.mu.Unlock()
 	now := b.now()
 	p := b.progress
-	v := &view{Info: info, Role: b.title(), Learner: b.learner, Scorer: b.scorer, Uptime: Span(now.Sub(b.started)), ErrorName: "error"}
+	v := &view{Info: info, Role: b.title(), Learner: b.learner, Scorer: b.scorer, Uptime: Span(now.Sub(b.started))}
 	for _, o := range info.Options {
 		v.Gated = v.Gated || o.Key == "gate.metric" && o.Text != "none"
 	}
@@ -102,15 +102,17 @@ func (b *Board) view(info Info, memory int64) *view {
 	} else if n := len(b.line.Points); n > 0 {
 		latest = errorsOf(b.line.Points[n-1])
 	}
+	name := "error"
 	switch p.Task {
 	case learner.Regression:
-		v.ErrorName = "nMSE"
+		name = "nMSE"
 	case learner.Novelty:
-		v.ErrorName = "flagged"
+		name = "share of records flagged"
 	}
-	v.Chart = newChart(&b.line, latest, p.Task == learner.Regression)
+	v.Heading = "Progressive " + name
+	v.Chart = newChart(&b.line, latest, p.Task)
 	if b.learner {
-		v.Tiles = b.learnerTiles(v.ErrorName, memory)
+		v.Tiles = b.learnerTiles(name, memory)
 	}
 	if b.scorer {
 		v.Tiles = append(v.Tiles, b.scorerTiles(now, memory)...)

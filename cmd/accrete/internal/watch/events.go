@@ -276,12 +276,16 @@ func (w *Watch) progress(p learner.Progress) {
 		w.outlying(x.Outliers)
 	}
 	if s := p.Recent; s.Rows > 0 {
+		m.Loss.Set(s.Model.Loss)
+		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
+		if p.Task == learner.Novelty { // which has no baselines
+			m.Flagged(s.Model.Error)
+			return
+		}
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		if p.Task == learner.Regression {
 			m.Explained(1-s.Model.Error, 1-s.Majority.Error, 1-s.NoChange.Error, 1-s.Linear.Error)
 		}
-		m.Loss.Set(s.Model.Loss)
-		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
 		w.now.Baselines = &Baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
 	}
 }
