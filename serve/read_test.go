@@ -198,6 +198,33 @@ func TestATopicWithFewerPartitionsIsScoredOn(t *testing.T) {
 	}
 }
 
+// All scorers of a topic that is created again with fewer partitions know how many it has, not only the
+// one that assigns them.
+func TestAllScorersKnowTheNumberOfPartitions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	kafkatest.Fill(t, w.client, w.asked, 3, nil)
+	w.learn(t, w.in)
+	one, stopOne := w.hear(t)
+	two, stopTwo := w.hear(t)
+	both := func(of int) func() bool {
+		return func() bool {
+			a, b := one.share(), two.share()
+			return a.Of == of && b.Of == of && len(a.Mine[w.asked])+len(b.Mine[w.asked]) == of
+		}
+	}
+	eventually(t, "the scorers do not share three partitions", both(3))
+	kafkatest.Delete(t, w.addr, w.asked)
+	kafkatest.Fill(t, kafkatest.ClientOf(t, w.addr, nil), w.asked, 1, nil)
+	eventually(t, "the scorers do not share one partition", both(1))
+	for _, stop := range []func() error{stopOne, stopTwo} {
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // eventually waits until done is true. otherwise is what is wrong if that takes a minute.
 func eventually(t *testing.T, otherwise string, done func() bool) {
 	t.Helper()
@@ -210,14 +237,20 @@ func eventually(t *testing.T, otherwise string, done func() bool) {
 
 // holds reports whether the last share of the topic has that many partitions.
 func (h *heard) holds(topic string, partitions int) bool {
+	last := h.share()
+	return len(last.Mine[topic]) == partitions && last.Of == partitions
+}
+
+// share returns the last share.
+func (h *heard) share() (last serve.Shared) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, ev := range slices.Backward(h.all) {
+	for _, ev := range h.all {
 		if ev, ok := ev.(serve.Shared); ok {
-			return len(ev.Mine[topic]) == partitions && ev.Of == partitions
+			last = ev
 		}
 	}
-	return false
+	return last
 }
 
 func (h *heard) retrying() bool {

@@ -69,11 +69,24 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 		if err != nil {
 			return err
 		}
-		s.config.Report(Shared{share, cmp.Or(m.Partitions(), all.partitions())})
+		s.config.Report(Shared{share, cmp.Or(m.Partitions(), s.partitions(ctx, all))})
 		if rebalanced, err := s.hold(ctx, m, parts, all); err != nil || !rebalanced {
 			return err
 		}
 	}
+}
+
+// partitions returns the number of partitions of the topics: for a topic that cannot be asked now, that
+// of the time when Run began.
+func (s *Scorer) partitions(ctx context.Context, all bounds) (n int) {
+	for _, topic := range s.config.Topics {
+		_, now, err := s.config.Client.Partitions(ctx, topic)
+		if err != nil {
+			now = len(all.end[topic])
+		}
+		n += now
+	}
+	return n
 }
 
 // joiner joins a group, as an ingest.Member does.
