@@ -38,7 +38,7 @@ func (s *Server) byEither(w http.ResponseWriter, r *http.Request, f handler, obj
 func (s *Server) second(r *http.Request) (*serve.Served, *failure) {
 	m := s.Second()
 	if m == nil {
-		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Canary.Model)
+		return nil, noSnapshot(s.Canary.Model)
 	}
 	if v := r.PathValue("version"); v != "" && v != serve.Champion && v != version(m) {
 		return nil, status(http.StatusNotFound, "unknown version %.100q of %q: a canary has its current one only, which is %s", v, s.Canary.Model, version(m))

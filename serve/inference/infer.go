@@ -87,10 +87,10 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 	}
 	out, rules := w.predictions()
 	if out.Size == 0 && rows > 0 && out.Task == learner.Novelty {
-		return a, status(http.StatusServiceUnavailable, "the model has not learned enough rows yet")
+		return a, status(http.StatusServiceUnavailable, "the model has not learned enough rows yet: its learner needs more records")
 	}
 	if out.Size == 0 && rows > 0 {
-		return a, status(http.StatusServiceUnavailable, "the model has seen no label yet")
+		return a, status(http.StatusServiceUnavailable, "the model has seen no label yet: write labelled records to an input topic of its learner")
 	}
 	all := outputs(m, w.encoder, out, rules, rows)
 	if q.Parameters.Explain {

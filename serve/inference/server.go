@@ -133,7 +133,7 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 	}
 	m := s.Model()
 	if m == nil {
-		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Name)
+		return nil, noSnapshot(s.Name)
 	}
 	v := r.PathValue("version")
 	if s.forCanary(r) {
@@ -162,6 +162,10 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 		return nil, status(http.StatusNotFound, "version %.100q of %q cannot be used: %v", v, s.Name, err)
 	}
 	return m, nil
+}
+
+func noSnapshot(model string) *failure {
+	return status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet: its learner writes the first one after 1,000 examples, or within snapshot.every after the first record", model)
 }
 
 // version returns the version of a model, its step.
