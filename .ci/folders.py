@@ -50,6 +50,14 @@ def main(binary, directory):
         for name in got.columns:
             if not (got[name].astype(str) == want[name].astype(str)).all() and not ((got[name] - want[name]).abs() <= 1e-6 * want[name].abs().clip(lower=1e-9)).all():
                 sys.exit(f"{label} {options}: {name} differs")
+    import accrete  # the code of a folder
+
+    columns = frame.convert_dtypes()
+    if not any(v is pandas.NA for name in columns for v in columns[name]):
+        sys.exit("no value is pandas.NA")
+    model, fields = accrete.load(snapshot), frame.astype(object).where(frame.notna(), None)
+    if list(map(str, model.predict({name: columns[name] for name in columns}).labels)) != list(map(str, model.predict(fields.to_dict("records")).labels)):
+        sys.exit("pandas.NA is not a missing value")
     print(f"{len(MODELS)} model folders have the predictions of accrete predict in MLflow {mlflow.__version__}")
 
 

@@ -137,7 +137,9 @@ def bounded(v):
 
 
 def is_missing(v):
-    return v is None or isinstance(v, (float, np.floating, datetime.datetime, np.datetime64)) and bool(v != v)
+    if v is None or v is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    return isinstance(v, (float, np.floating, datetime.datetime, np.datetime64)) and bool(v != v)
 
 
 def is_number(v):
