@@ -40,10 +40,17 @@ func (a Access) refuse(w http.ResponseWriter, r *http.Request, code int, text st
 	}
 }
 
-// Write passes a line of the HTTP server's log to Trouble. It drops lines about failed
-// handshakes, because any client can cause them.
+// byClients lists the beginnings of lines in the log of an HTTP server that any client can cause: failed
+// handshakes, and connections that break the protocol HTTP/2.
+var byClients = []string{
+	"http: TLS handshake error", "http2: server connection error", "http2: server: error reading preface",
+	"http2: server closing client connection", "timeout waiting for SETTINGS",
+}
+
+// Write passes a line of the HTTP server's log to Trouble, unless any client can cause it.
 func (a Access) Write(line []byte) (int, error) {
-	if a.Trouble != nil && !bytes.HasPrefix(line, []byte("http: TLS handshake error")) {
+	caused := func(beginning string) bool { return bytes.HasPrefix(line, []byte(beginning)) }
+	if a.Trouble != nil && !slices.ContainsFunc(byClients, caused) {
 		a.Trouble(errors.New(string(bytes.TrimSpace(line))))
 	}
 	return len(line), nil

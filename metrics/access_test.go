@@ -9,6 +9,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -197,5 +198,53 @@ func TestAccessNeedsItsFiles(t *testing.T) {
 		if err == nil || errors.Is(err, errInUse) || !strings.Contains(err.Error(), test.option) {
 			t.Errorf("%+v: %v, want an error that names %s", test.access, err, test.option)
 		}
+	}
+}
+
+// What any client can cause is not logged: a failed handshake, or what is not HTTP/2.
+func TestClientsCannotFillTheLog(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	ca := newAuthority(t)
+	ca.issue(2, at("crt"), at("key"))
+	var logged []string
+	a := Access{Cert: at("crt"), Key: at("key"), Trouble: func(err error) { logged = append(logged, err.Error()) }}
+	s, err := Serve(t.Context(), "127.0.0.1:0", http.NotFoundHandler(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca.pem())
+	const (
+		preface  = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+		settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+		headers  = "\x00\x00\x01\x01\x05\x00\x00\x00\x01\x80" // the header with the index 0, which does not exist
+	)
+	for _, says := range []string{"GET / HTTP/1.1\r\n\r\n" + preface, preface + settings + headers} {
+		c, err := tls.Dial("tcp", s.Addr(), &tls.Config{RootCAs: roots, NextProtos: []string{"h2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write([]byte(says)); err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, c) // until the server closes the connection
+		c.Close()
+	}
+	plain, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Write([]byte("no handshake"))
+	io.Copy(io.Discard, plain)
+	plain.Close()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if logged != nil {
+		t.Errorf("logged %q", logged)
+	}
+	if a.Write([]byte("http: panic serving 127.0.0.1:1: fault\n")); len(logged) != 1 {
+		t.Error("a panic is not logged")
 	}
 }
