@@ -2,12 +2,16 @@ package serve_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/serve/inference"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -110,5 +114,37 @@ func TestCanaryAndShadow(t *testing.T) {
 	}
 	if len(is) != rows || len(was) != rows || len(behind) != chosen || chosen < rows/5 || chosen > rows/2 {
 		t.Errorf("%d, %d and %d predictions of %d records, %d of them chosen", len(is), len(was), len(behind), rows, chosen)
+	}
+}
+
+// The metadata of a canary has its current version, and not those of the model that it is tried beside.
+func TestVersionsOfACanaryAreItsOwn(t *testing.T) {
+	w := newWorld(t)
+	for i := range 3 {
+		kafkatest.Fill(t, w.client, w.in, 1, rings(uint64(i), 300, class))
+		w.learn(t, w.in)
+	}
+	f := serve.NewFollower(w.client, model.LogTopic(w.model), nil, func(string, error) {})
+	champion, err := f.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := f.Archive().Version(t.Context(), fmt.Sprint(champion.ID.Step))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.ID.Name = "canary"
+	mux := http.NewServeMux()
+	(&inference.Server{
+		Name: w.model, Model: func() *serve.Served { return champion }, Past: f.Archive(),
+		Canary: serve.Canary{Model: "canary"}, Second: func() *serve.Served { return other },
+	}).Register(mux)
+	for name, versions := range map[string]int{w.model: 3, "canary": 1} {
+		rec := httptest.NewRecorder()
+		mux.ServeHTTP(rec, httptest.NewRequest("GET", "/v2/models/"+name, nil))
+		var about struct{ Versions []string }
+		if err := json.Unmarshal(rec.Body.Bytes(), &about); err != nil || len(about.Versions) != versions {
+			t.Errorf("%s: %s, want %d versions", name, rec.Body, versions)
+		}
 	}
 }

@@ -37,7 +37,7 @@ const (
 
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Served) {
 	v := modelMetadata{Name: s.nameOf(m), Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
-	if s.Past != nil {
+	if s.Past != nil && v.Name == s.Name { // a canary has its current version only
 		ctx, cancel := context.WithTimeout(r.Context(), listWithin)
 		steps, _ := s.Past.Steps(ctx, versionsShown) // on an error, only the current version is listed
 		cancel()
