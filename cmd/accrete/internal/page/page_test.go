@@ -119,6 +119,19 @@ func (f *fixture) gauges(t *testing.T) map[string]float64 {
 	return values
 }
 
+// The error is marked as good if it is below those of all baselines, not only of the linear one.
+func TestAGoodErrorIsBelowAllBaselines(t *testing.T) {
+	for majority, good := range map[float64]bool{0.5: true, 0.1: false} {
+		f := newFixture(t, "m")
+		p := progress(1000, 0.2)
+		p.Recent.Majority.Error = majority
+		f.event(event.Learned{Counts: modellog.Counts{Learned: 1000}, Progress: p})
+		if html, _ := f.get(t, "/"); strings.Contains(html, `<div class="tile good"><h3>error</h3>`) != good {
+			t.Errorf("an error of 0.2 beside %v is good: %v, want %v", majority, !good, good)
+		}
+	}
+}
+
 // Novelty detection has no baselines: 0 would be less than any share of records that are flagged, as if a
 // linear model were always better.
 func TestNoveltyHasNoBaselines(t *testing.T) {

@@ -52,7 +52,7 @@ func (b *Board) errorTile(name string) tile {
 		if b.progress.Task == learner.Regression {
 			t.Note += fmt.Sprintf("; R² %s", figure(1-s.Model.Error))
 		}
-		if s.Model.Error < s.Linear.Error {
+		if s.Model.Error < min(s.Linear.Error, s.Majority.Error, s.NoChange.Error) {
 			t.Level = "good"
 		}
 	}
