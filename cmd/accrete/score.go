@@ -79,7 +79,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	defer client.Close()
 	stopping := announceStop(ctx, e.Log)
 	defer stopping()
-	if c.Score.Predict != "on" || s.ToEnd {
+	if c.Score.Predict != "on" || c.Score.Listen == "off" || s.ToEnd { // it has nothing else to do
 		if err := c.Require("score.topics"); err != nil {
 			return err
 		}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/enrich"
@@ -19,6 +23,17 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
 )
+
+// A scorer without topics and without a server has nothing to do.
+func TestAScorerHasSomethingToDo(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var stderr bytes.Buffer
+	code := run(ended, []string{"score", "--set", "model=m", "--set", "kafka.bootstrap.servers=127.0.0.1:1", "--set", "score.http.predict=on", "--set", "score.http.listen=off"}, nil, strings.NewReader(""), io.Discard, &stderr)
+	if code != exit.Refused || !strings.Contains(stderr.String(), "score.topics: is missing") {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+}
 
 // Once another scorer has taken over a partition, its lag is no longer reported
 // here.
