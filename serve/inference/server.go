@@ -69,7 +69,7 @@ func (s *Server) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v2/{$}", s.server)
 	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]bool{"live": true}) })
 	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
-		ready := s.Model() != nil
+		ready := predicts(s.Model())
 		reply(w, readyCode(ready), map[string]bool{"ready": ready, "live": ready}) // the protocol's text calls the member "live"
 	})
 	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
@@ -100,6 +100,10 @@ func readyCode(ready bool) int {
 	}
 	return http.StatusBadRequest
 }
+
+// predicts reports whether there is a model, and it can read rows: one without columns has only rows of
+// tables so far, or labels that came before their features.
+func predicts(m *serve.Served) bool { return m != nil && len(m.Schema.Columns) > 0 }
 
 func (s *Server) server(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"name": "accrete", "version": s.Version, "extensions": []string{binaryExtension}})
@@ -183,12 +187,12 @@ func (s *Server) named(f func(http.ResponseWriter, *http.Request, *serve.Served)
 }
 
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	_, err := s.current(r)
+	m, err := s.current(r)
 	if err != nil && err.code == http.StatusNotFound {
 		fail(w, err)
 		return
 	}
-	reply(w, readyCode(err == nil), map[string]any{"name": cmp.Or(r.PathValue("model"), s.Name), "ready": err == nil})
+	reply(w, readyCode(predicts(m)), map[string]any{"name": cmp.Or(r.PathValue("model"), s.Name), "ready": predicts(m)})
 }
 
 // result is the answer to a request for predictions.

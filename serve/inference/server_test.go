@@ -224,12 +224,14 @@ func TestMetadataAndHealth(t *testing.T) {
 	for _, path := range []string{"/v2/models/other", "/v2/models/other/ready", "/v2/models/fraud/versions/1000000", "/v2/models/fraud/versions/x/ready", "/v2/nothing"} {
 		c.ask("GET", path, "", 404)
 	}
-	none := newClient(t, nil)
-	none.ask("GET", "/v2/health/live", "", 200)
-	none.ask("GET", "/v2/health/ready", "", 400)
-	none.ask("GET", "/v2/models/fraud/ready", "", 400)
-	none.ask("GET", "/v2/models/fraud", "", 503)
-	none.ask("POST", "/predict", `{"amount":1}`, 503)
+	for _, m := range []*serve.Served{nil, {}} { // no model, and one that has read no row
+		none := newClient(t, m)
+		none.ask("GET", "/v2/health/live", "", 200)
+		none.ask("GET", "/v2/health/ready", "", 400)
+		none.ask("GET", "/v2/models/fraud/ready", "", 400)
+		none.ask("POST", "/predict", `{"amount":1}`, 503)
+	}
+	newClient(t, nil).ask("GET", "/v2/models/fraud", "", 503)
 }
 
 func TestBadRequestsAreRefused(t *testing.T) {

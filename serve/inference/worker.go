@@ -58,7 +58,7 @@ func newEncoder(m *serve.Served, p record.Passed) *record.Encoder {
 
 // begin returns a worker without rows, and a function to give it back.
 func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
-	if len(m.Schema.Columns) == 0 {
+	if !predicts(m) {
 		return nil, nil, status(http.StatusServiceUnavailable, "the model has seen no row yet: write one to an input topic of its learner")
 	}
 	w, back := s.pool(m)
