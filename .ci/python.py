@@ -216,6 +216,14 @@ def same(model):
     for row in ({"l": np.array([1, 2.5])}, {"l": (1, 2.5)}, {"l": np.array([1, 2.5], object)}):
         if reader.row(row) != [1, 2.5]:
             sys.exit(f"{row} is {reader.row(row)}")
+    numbers = accrete.columns.Reader({"columns": ["a"]}, {})
+    for array in (np.array([["1"]]), np.array([[1j]]), np.array([["2024-02-01"]], "datetime64[D]")):
+        try:
+            sys.exit(f"{array!r} is not refused: {numbers.rows(array)}")
+        except ValueError:
+            pass
+    if numbers.rows(np.array([[1, True]], np.int8).T).tolist() != [[1], [1]]:
+        sys.exit("integers are not read as numbers")
 
 
 def judged(binary, directory):

@@ -253,6 +253,8 @@ class Reader:
         wrong = [c for c, t in zip(self.columns, self.types) if not t.startswith("numeric") and t != "boolean"]
         if wrong:
             raise ValueError(f"an array has numbers only, but {wrong[0]} is a {self.types[self.at[wrong[0]]]}: use a list of dicts")
+        if rows.dtype.kind not in "biuf":
+            raise ValueError(f"rows are an array of {rows.dtype}, want numbers")
         x = rows.astype(np.float64)
         if np.isinf(x).any() or (np.abs(x) > self.max_abs).any():
             raise ValueError(f"a number is not finite, or exceeds {self.max_abs:g}")
