@@ -9,12 +9,18 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 )
 
+const eventStream = "text/event-stream"
+
 // writeLimit is how long a reader may take to accept an update.
 const writeLimit = 10 * time.Second
 
 // events sends the sections that have changed, once a second. A reader that is slow
 // misses intermediate states and costs no memory.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead { // which gets no events, and would not end
+		protect(w, eventStream)
+		return
+	}
 	select {
 	case p.streams <- struct{}{}:
 		defer func() { <-p.streams }()
@@ -23,7 +29,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 		metrics.Refuse(w, http.StatusServiceUnavailable, "too many readers of the page")
 		return
 	}
-	protect(w, "text/event-stream")
+	protect(w, eventStream)
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := http.NewResponseController(w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil { // the deadline of the server is for reading requests

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
@@ -68,5 +71,26 @@ func TestStreamsAreLimited(t *testing.T) {
 	r.Body.Close()
 	if r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one more is answered with %s", r.Status)
+	}
+}
+
+// A request for the headers ends with them: the connection answers the next request.
+func TestHeadersOfTheStream(t *testing.T) {
+	f := newFixture(t, "m")
+	c, err := net.Dial("tcp", f.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(c, "HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /status HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	from := bufio.NewReader(c)
+	for _, want := range []string{"text/event-stream", "application/json"} {
+		r, err := http.ReadResponse(from, &http.Request{Method: "HEAD"})
+		if err != nil || r.Header.Get("Content-Type") != want {
+			t.Fatalf("%v, %v, want %s", r, err, want)
+		}
 	}
 }
