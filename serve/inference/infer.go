@@ -152,7 +152,7 @@ func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
 		}
 	}
 	if len(q.Inputs) == 0 {
-		return 0, bad("there are no inputs")
+		return 0, bad("there are no inputs: want a tensor for each column, or one with all of them; POST /predict takes objects like those of a topic")
 	}
 	for i := range q.Inputs {
 		if fault := q.Inputs[i].read(); fault != nil {

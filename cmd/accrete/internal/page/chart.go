@@ -104,11 +104,11 @@ func newChart(line *timeline.Timeline, latest [4]float64, task learner.Task) cha
 		c.X = append(c.X, short(from+(to-from)*float64(i)/(labels-1)))
 	}
 	c.table(line)
+	what, now := "Progressive error", fmt.Sprintf("accrete %s, linear %s", figure(latest[0]), figure(latest[1]))
 	if task == learner.Novelty {
-		c.Summary = fmt.Sprintf("Share of records flagged from %s to %s records. Latest: %s.", short(from), short(to), figure(latest[0]))
-		return c
+		what, now = "Share of records flagged", figure(latest[0])
 	}
-	c.Summary = fmt.Sprintf("Progressive error from %s to %s examples. Latest: accrete %s, linear %s. %d detections of drift.", short(from), short(to), figure(latest[0]), figure(latest[1]), c.DriftCount)
+	c.Summary = fmt.Sprintf("%s from %s to %s examples. Latest: %s. %d detections of drift.", what, short(from), short(to), now, c.DriftCount)
 	return c
 }
 
