@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,6 +45,26 @@ func TestSystemdIsNotified(t *testing.T) {
 	for last := ""; last != "STOPPING=1"; last = hear() {
 		if last != "" && !strings.HasPrefix(last, "WATCHDOG=1") {
 			t.Fatalf("%q", last)
+		}
+	}
+}
+
+// A unit is started again for as long as the brokers cannot be reached, and not after a refusal: by
+// default systemd gives up after five starts in ten seconds.
+func TestUnitsAreStartedAgainUntilTheyCanWork(t *testing.T) {
+	units, err := filepath.Glob("../../deploy/systemd/*.service")
+	if err != nil || len(units) != 2 {
+		t.Fatal(units, err)
+	}
+	for _, name := range units {
+		unit, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"StartLimitIntervalSec=0", "Restart=on-failure", "RestartPreventExitStatus=78"} {
+			if !strings.Contains(string(unit), "\n"+want+"\n") {
+				t.Errorf("%s: no %s", name, want)
+			}
 		}
 	}
 }
