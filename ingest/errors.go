@@ -201,7 +201,9 @@ func (c *Client) refused(code kafka.Error) error {
 	switch code {
 	case 0:
 		return nil
-	case kafka.ClusterAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.SecurityDisabled:
+	case kafka.GroupAuthorizationFailed:
+		return fmt.Errorf("%w: grant READ on the consumer group with kafka-acls (%w)", ErrDenied, answer(code))
+	case kafka.ClusterAuthorizationFailed, kafka.SecurityDisabled:
 		return fmt.Errorf("%w: %w", ErrDenied, answer(code))
 	case kafka.BrokerNotAvailable:
 		return fmt.Errorf("%w: %w", errStale, answer(code))

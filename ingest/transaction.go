@@ -24,7 +24,8 @@ var ErrTransaction = errors.New("the transaction has ended")
 // After any error, everything written since the last Commit is either committed or
 // will never be visible. Once Begin has returned, reading the topics tells which.
 type Transactor struct {
-	// Retrying, if not nil, is called with each error after which a request is sent again.
+	// Retrying, if not nil, is called with each error after which a request is sent again. That a
+	// broker still completes the previous transaction is normal, and said only after completing attempts.
 	Retrying func(error)
 
 	client  *Client
@@ -32,6 +33,9 @@ type Transactor struct {
 	p       Producer
 	in      map[partition]bool // partitions in the current transaction
 }
+
+// completing is the number of attempts that a broker may need to complete a transaction, about 0.7 s.
+const completing = 10
 
 // Transactor returns a Transactor, which starts with Begin. id is the
 // transactional.id. The cluster aborts a transaction that takes longer than
@@ -191,12 +195,13 @@ func (t *Transactor) ask(ctx context.Context, req kmsg.Request) (kmsg.Response, 
 
 // retry calls f until it succeeds, ctx ends, or a retry cannot succeed.
 func (t *Transactor) retry(ctx context.Context, f func() error) error {
-	for wait := new(Backoff); ; {
+	wait := new(Backoff)
+	for attempts := 1; ; attempts++ {
 		err := f()
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrTransaction) && !errors.Is(err, errStale) || !Temporary(err) {
 			return err
 		}
-		if t.Retrying != nil {
+		if t.Retrying != nil && (attempts > completing || !errors.Is(err, kafka.ConcurrentTransactions)) {
 			t.Retrying(err)
 		}
 		if stop := wait.Pause(ctx, err); stop != nil {

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Uncommitted records are never visible, a fenced Transactor cannot commit, and
@@ -143,4 +146,50 @@ func TestATransactionReportsWhatItWaitsFor(t *testing.T) {
 			t.Errorf("it said %q", text)
 		}
 	})
+}
+
+// That a broker completes the previous transaction is said only if it takes long.
+func TestATransactionDoesNotReportTheOneBefore(t *testing.T) {
+	for _, x := range []struct {
+		answers int32
+		said    bool
+	}{{3, false}, {completing + 2, true}} {
+		k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.Close()
+		var answers atomic.Int32
+		k.ControlKey(int16(kmsg.AddPartitionsToTxn), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			k.KeepControl()
+			if answers.Add(1) > x.answers {
+				return nil, nil, false
+			}
+			resp := r.ResponseKind().(*kmsg.AddPartitionsToTxnResponse)
+			p := kmsg.NewAddPartitionsToTxnResponseTopicPartition()
+			p.ErrorCode = 51 // CONCURRENT_TRANSACTIONS
+			topic := kmsg.NewAddPartitionsToTxnResponseTopic()
+			topic.Topic, topic.Partitions = "a", append(topic.Partitions, p)
+			resp.Topics = append(resp.Topics, topic)
+			return resp, nil, true
+		})
+		c, err := New(Config{Brokers: k.ListenAddrs()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		tx := c.Transactor("id", time.Minute)
+		var said atomic.Int32
+		tx.Retrying = func(error) { said.Add(1) }
+		ctx := within(t, time.Minute)
+		if err := tx.Begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Write(ctx, "a", 0, values("x")); err != nil {
+			t.Fatal(err)
+		}
+		if got := said.Load() > 0; got != x.said {
+			t.Errorf("%d answers that it is completed: said %v, want %v", x.answers, got, x.said)
+		}
+	}
 }
