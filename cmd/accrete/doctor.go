@@ -48,6 +48,7 @@ type doctorReport struct {
 	Cluster  string           `json:"cluster_error,omitempty"`
 	Log      *doctorLog       `json:"log,omitempty"`
 	LogError string           `json:"log_error,omitempty"`
+	Late     string           `json:"late,omitempty"` // what to do if the time was over
 }
 
 // doctorLog is the state of a model log.
@@ -85,6 +86,9 @@ func (d *doctorCommand) Run(ctx context.Context, e *env.Env) error {
 		}
 		within, cancel := context.WithTimeout(ctx, d.Timeout)
 		r.examine(within, c)
+		if within.Err() != nil && ctx.Err() == nil {
+			r.Late = fmt.Sprintf("not everything was read within %v: --timeout sets a longer time", d.Timeout)
+		}
 		cancel()
 	case d.Config == "" && len(d.Set) == 0:
 		r.Cluster = "no configuration: name one with -c FILE"
@@ -164,6 +168,9 @@ func (r doctorReport) String() string {
 	}
 	if r.LogError != "" {
 		fmt.Fprintf(&b, "model log    %s\n", r.LogError)
+	}
+	if r.Late != "" {
+		fmt.Fprintf(&b, "time         %s\n", r.Late)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"strings"
 	"testing"
 
@@ -46,6 +47,14 @@ func TestDoctorReportsWhatItFinds(t *testing.T) {
 	}
 	if r, text = doctor(nil, "-c", "config.yaml", "--set", "learner.seed=x"); len(r.Problems) != 1 || !strings.Contains(text, "PROBLEM      ") {
 		t.Errorf("with a problem: %+v\n%s", r, text)
+	}
+	mute, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	if r, text = doctor(nil, "-c", "config.yaml", "--set", "kafka.bootstrap.servers="+mute.Addr().String(), "--timeout", "200ms"); r.Late == "" || !strings.Contains(text, "--timeout") {
+		t.Errorf("without an answer: %+v\n%s", r, text)
 	}
 	if r, text = doctor(nil, "-c", "config.yaml", "--set", "kafka.bootstrap.servers=127.0.0.1:1", "--timeout", "200ms"); r.Cluster == "" || r.Log != nil {
 		t.Errorf("without a broker: %+v\n%s", r, text)
