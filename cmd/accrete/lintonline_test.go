@@ -2,8 +2,12 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
@@ -182,5 +186,23 @@ func TestLintOnlineReadsTables(t *testing.T) {
 	code, stdout, _ = call(t, nil, "lint", "-c", "config.yaml", "--online", "--set", "input.tables=topic=absent key=id fields=tier")
 	if code != exit.Refused || !strings.Contains(stdout, "problem  unknown topic") {
 		t.Errorf("exit code %d for a table without a topic:\n%s", code, stdout)
+	}
+}
+
+// What is wrong with the connection is one problem, and not one of each topic.
+func TestLintOnlineReportsARefusedConnectionOnce(t *testing.T) {
+	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("PLAIN", "admin", "admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("e30.e30."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inDir(t, fmt.Sprintf("model: m\nkafka:\n  bootstrap.servers: %s\n  security.protocol: SASL_PLAINTEXT\n  sasl.mechanism: OAUTHBEARER\n  sasl.oauthbearer.token.endpoint.url: file://%s\ninput:\n  topics: [in]\n  label: y\n", k.ListenAddrs()[0], token))
+	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml", "--online")
+	if code != exit.Refused || strings.Count(stdout, "does not support sasl.mechanism") != 1 || !strings.Contains(stderr, "the cluster has 1 problem") {
+		t.Errorf("exit code %d: %s\n%s", code, stderr, stdout)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,9 @@ func CheckTopics(ctx context.Context, c *config.Config, client *ingest.Client) (
 
 func (o *cluster) say(status, format string, args ...any) error {
 	f := Finding{status, fmt.Sprintf(format, args...)}
+	if slices.Contains(o.findings, f) { // what is wrong with the connection is found for each topic
+		return nil
+	}
 	if status == "problem" {
 		o.problems++
 	}
