@@ -67,7 +67,7 @@ func (r CopyReport) String() string {
 	if r.Snapshot > 0 {
 		s += fmt.Sprintf("; newest snapshot at seq %d, state %v", r.Snapshot, r.StateHash)
 	}
-	return s + fmt.Sprintf("; SHA-256 of the records %v", r.SHA256)
+	return s + fmt.Sprintf("; SHA-256 of the export %v", r.SHA256)
 }
 
 // Files returns the files that are read and written. A folder of --mlflow must not exist, which
