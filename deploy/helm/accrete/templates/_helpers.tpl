@@ -26,6 +26,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- /* The pod of a component: (dict "root" $ "component" "learner" "values" .Values.learner "port" 8080 "args" (list …));
 with "leaves" true, it waits for its Service to forget it before it stops. */ -}}
 {{- define "accrete.pod" -}}
+{{- $scheme := ternary "HTTPS" "HTTP" (hasKey (.root.Values.config.http | default dict) "tls.cert_file") -}}
 metadata:
   labels:
     {{- include "accrete.labels" .root | nindent 4 }}
@@ -64,14 +65,14 @@ spec:
         preStop: {sleep: {seconds: 5}}
       {{- end }}
       startupProbe:
-        httpGet: {path: /livez, port: http}
+        httpGet: {path: /livez, port: http, scheme: {{ $scheme }}}
         periodSeconds: 2
         failureThreshold: 30
       readinessProbe:
-        httpGet: {path: /readyz, port: http}
+        httpGet: {path: /readyz, port: http, scheme: {{ $scheme }}}
         periodSeconds: 5
       livenessProbe:
-        httpGet: {path: /livez, port: http}
+        httpGet: {path: /livez, port: http, scheme: {{ $scheme }}}
         periodSeconds: 10
         failureThreshold: 6
       resources:
