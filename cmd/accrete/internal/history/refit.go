@@ -99,7 +99,7 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	unwritten := files.Save(r.Save, s) // the report does not depend on it
+	unwritten := files.Save(ctx, r.Save, s) // the report does not depend on it
 	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
