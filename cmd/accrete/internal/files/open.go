@@ -207,12 +207,15 @@ func ReadSnapshot(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Skippable adds advice on how to skip bad rows, if err is the error of a row. fixed means that the
+// Skippable adds advice on how to skip bad rows, if err is the error of a row alone. fixed means that the
 // columns are those of a model, and cannot be declared.
 func Skippable(err error, fixed bool) error {
 	var line *decode.LineError
 	if errors.As(err, &line) {
 		unknown := strings.HasPrefix(line.Err.Reason, "unknown field ")
+		if strings.HasPrefix(line.Err.Reason, "neither a list x ") {
+			return err // all rows lack the label
+		}
 		if unknown && fixed {
 			return fmt.Errorf("%w, which the model does not have: leave it out, or skip such rows with --skip-bad", err)
 		}

@@ -16,6 +16,9 @@ func TestAdviceForARow(t *testing.T) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}
+	if err := Skippable(&decode.LineError{File: "f", Line: 1, Err: &decode.Error{Stage: "columns", Reason: "neither a list x nor an object features"}}, false); strings.Contains(err.Error(), "skip") {
+		t.Errorf("advice to skip all rows: %v", err)
+	}
 	if other := errors.New("no row"); Skippable(other, false) != other {
 		t.Error("an error of no row has advice for rows")
 	}
