@@ -314,11 +314,16 @@ func (f *File) step() error {
 		return nil
 	}
 	if f.broken == nil {
-		f.now, f.broken = f.rows.read()
+		last := f.now.number
+		if f.now, f.broken = f.rows.read(); f.broken != nil {
+			f.now.number = last
+		}
 	}
 	switch {
 	case f.broken == io.EOF:
 		return io.EOF
+	case f.broken != nil && f.now.number > 0 && (!f.table || f.format == csvFormat.name): // the readers of other tables name the row
+		return fmt.Errorf("%s, after line %d: %w", f.name, f.now.number, f.broken)
 	case f.broken != nil:
 		return fmt.Errorf("%s: %w", f.name, f.broken)
 	}
