@@ -99,8 +99,8 @@ func TestARecreatedInputIsAdopted(t *testing.T) {
 		t.Errorf("state hash %v, without the adoption %v", got, want)
 	}
 	v := proved(t, cfg, 0)
-	if len(v.Unread) != 1 || v.Unread[0].FromSeq != 1 || v.Unread[0].ToSeq != old || v.FromSeq != old+1 {
-		t.Errorf("verify: %+v, want seqs 1 to %d unread", v, old)
+	if len(v.Unread) != 1 || v.Unread[0].FromSeq != 1 || v.Unread[0].ToSeq != old || v.FromSeq != old+1 || !strings.Contains(v.Unread[0].Why, "replaced") {
+		t.Errorf("verify: %+v, want seqs 1 to %d unread, of a topic that was replaced", v, old)
 	}
 	if r, err := admin.Adopt(t.Context(), cfg, admin.Adoption{}); err != nil || r.Record != nil {
 		t.Errorf("once more: %+v, %v; want nothing to do", r.Record, err)

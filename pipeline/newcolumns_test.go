@@ -164,6 +164,6 @@ func TestAdoptionLeavesWindowsAndPairsAlone(t *testing.T) {
 	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
-	const columns = 6 // amount, card, card*shop, shop, the mean, and the time of the records
+	const columns = 5 // amount, card, card*shop, shop and the mean
 	provesWith(t, cfg, in, map[int]int{20: columns, 299: columns, 398: columns})
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/audit"
@@ -125,5 +127,33 @@ func TestPredictionsAreProved(t *testing.T) {
 	got, err := audit.Prove(t.Context(), cfg, []string{kafkatest.Header(forged, "ce_id")})
 	if err != nil || got[0].Equal || !bytes.Equal(got[0].Again, rs[40].Value) {
 		t.Errorf("a forged prediction: %+v, %v", got, err)
+	}
+}
+
+// A receipt has each field of the input once, however many columns it became, and tells which values
+// were missing. It has no columns that are not fields, such as the time of the record.
+func TestAReceiptHasTheFieldsOfTheInput(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("fields")
+	kafkatest.Fill(t, c, in, 1, []string{
+		`{"a":1.5,"c":"x","note":"some words","ok":true}`,
+		`{"a":null,"c":null,"note":null,"ok":false}`,
+	})
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg.Decode = decode.Config{
+		Label: "ok", Missing: "impute", Infer: true, Grams: true, Types: map[string]string{"note": "text", "a*c": schema.Pair},
+		Windows: []decode.Window{{Key: "c", Of: "a", Over: []string{"1h"}, Features: []string{"mean"}}},
+	}
+	learnAll(t, cfg)
+	for id, want := range map[string]string{
+		in + "-0-0": `[{"name":"a","type":"numeric","value":1.5},{"name":"a*c","type":"pair","value":null},{"name":"a_mean_1h_by_c","type":"window","value":null},{"name":"c","type":"category","value":null},{"name":"note","type":"text","value":null}]`,
+		in + "-0-1": `[{"name":"a","type":"numeric","value":null,"missing":true},{"name":"a*c","type":"pair","value":null},{"name":"a_mean_1h_by_c","type":"window","value":null},{"name":"c","type":"category","value":null,"missing":true},{"name":"note","type":"text","value":null,"missing":true}]`,
+	} {
+		r, err := audit.Prove(t.Context(), cfg, []string{id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(r[0].Input.Columns); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v\nwant %s", id, got, err, want)
+		}
 	}
 }

@@ -78,6 +78,9 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 		accrete(exit.Done, ", decoder 1\nhistory  ", "inspect", "-c", "config.yaml")
 		accrete(exit.Done, "begins with", "inspect", "-c", "config.yaml", "--records", "100")
 	}
+	begun := "model=" + in + "-begun"
+	accrete(exit.Done, "", "learn", "--to-end", "-c", "config.yaml", "--from", "old.csv", "--from-offsets", "latest", "--set", begun)
+	accrete(exit.Failed, "that it begins with, which --from FILE verifies", "verify", "-c", "config.yaml", "--set", begun)
 	for line := range strings.Lines(accrete(exit.Done, "", "predict", "new.csv", "--model", "old.snap", "--explain")) {
 		p := read[struct {
 			Prediction  float64

@@ -171,7 +171,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err))
+			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err, false))
 		}
 		record, err := out.record(value, r.Records)
 		if errors.Is(err, encode.ErrUnregistered) {

@@ -89,6 +89,17 @@ func TestFilesOfTables(t *testing.T) {
 			t.Errorf("file %d: %v, want %v", i, of, rows[2])
 		}
 	}
+	for _, path := range []string{table, blocks, lines} { // only lines have a field in some rows, and lack it in others
+		file, err := files.Open(t.Context(), e, path, c, decode.Schema{Columns: []string{"a"}, Task: "classification"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		file.IgnoreFurther()
+		if _, err := files.Rows(file, 0); (err != nil) != (path == lines) || err != nil && !strings.Contains(files.Skippable(err, true).Error(), "which the model does not have: leave it out") {
+			t.Errorf("%s with a column that the model does not have: %v", path, err)
+		}
+	}
 	c.Format = "csv"
 	for _, path := range []string{table, blocks} {
 		if _, err := files.Open(t.Context(), e, path, c, decode.Schema{}); err == nil || !strings.Contains(err.Error(), "omit the format") {

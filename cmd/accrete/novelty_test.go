@@ -93,6 +93,13 @@ func TestCompareNamesWhatDiffers(t *testing.T) {
 			t.Errorf("%d rows: exit code %d, %s%s", n, got, stdout, stderr)
 		}
 	}
+	wider := filepath.Join(t.TempDir(), "wider.csv")
+	if err := os.WriteFile(wider, []byte("zz,a\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, nil, "compare", wider, same); code != exit.Failed || !strings.Contains(stderr, `unknown field "zz", which `+same+" does not have") {
+		t.Errorf("another column: exit code %d, %s", code, stderr)
+	}
 	if text := calls(t, 0, "compare", stream); !strings.Contains(text, "the inputs have changed") {
 		t.Errorf("%s", text)
 	}

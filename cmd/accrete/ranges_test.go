@@ -27,7 +27,7 @@ func TestValuesOutOfRangeAreRefusedAlike(t *testing.T) {
 		"metric ROWS --rows 1", "metric ROWS --tolerance 0", "metric ROWS --shared -1", "metric ROWS --own -1",
 		"bench --orders 0", "bench --starts 101", "bench --rare 0.6", "bench --rows -1", "bench --intervals 2", "bench --paper dspdc --seconds 0",
 		"metric ROWS --window 1", "metric ROWS --own +Inf", "fit ROWS --refit --penalty +Inf", "refit --tolerance NaN",
-		"refit --window -1", "refit --tolerance -1", "refit --prune 1", "refit --penalty -1", "inspect --records -1", "rollback --to -1", "rollback --to-seq -1",
+		"refit --window -1", "refit --window 0", "refit --tolerance -1", "refit --tolerance 0", "refit --prune 1", "refit --penalty -1", "refit --penalty 0", "inspect --records -1", "rollback --to -1", "rollback --to-seq -1",
 		"feed ROWS --partitions 0", "feed ROWS --rate -1", "feed ROWS --rate NaN", "feed ROWS --rate +Inf",
 		"compare ROWS --rows 3", "lint --sample 0", "init --sample 0", "tail --last -1", "top --every 1ms", "doctor --timeout 0s", "demo --for 0s",
 		"quarantine replay --from -1", "quarantine replay --limit -1", "quarantine replay --from 5 --to 3", "quarantine show 1 --bytes -1",

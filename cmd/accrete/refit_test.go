@@ -100,8 +100,12 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	}
 	do(new(any), "feed", waves(t, 700, 1))
 	do(new(any), "learn", "--to-end")
-	var r, dry pipeline.RefitReport
+	var r, dry, all pipeline.RefitReport
 	do(&dry, "refit", "--window", "600", "--dry-run")
+	do(&all, "refit", "--window", "600", "--dry-run", "--set", "refit.prune=0.5", "--prune", "0")
+	if all.Prune != 0 || all.StateHash != dry.StateHash {
+		t.Errorf("--prune 0 instead of refit.prune 0.5: %+v", all)
+	}
 	do(&r, "refit", "--window", "600", "--save", saved)
 	if r.Rows != 600 || r.Relative > 1e-3 || !r.Published || dry.Published || dry.StateHash != r.StateHash || r.Suboptimality == nil {
 		t.Errorf("%+v, and dry %+v", r, dry)

@@ -213,7 +213,12 @@ func (d *Decoder) look(y learner.Label) {
 
 // Hint returns a type that suits the values of a field better than its type typ. It returns ""
 // if there is none, or without Look.
-func (d *Decoder) Hint(name, typ string) string { return d.looks.Hint(name, typ) }
+func (d *Decoder) Hint(name, typ string) string {
+	if (typ == learner.NumericColumn.String() || typ == learner.SourceColumn.String()) && d.config.isWindowField(name, true) {
+		typ = learner.TimeColumn.String()
+	}
+	return d.looks.Hint(name, typ)
+}
 
 // Looked reports whether the statistics that Look has started to collect are complete.
 func (d *Decoder) Looked() bool { return d.looks != nil && d.looks.Done() }

@@ -48,6 +48,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for text, want := range map[string]string{
 		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with commas, such as "1,25"`,
 		"\xff\xfea\x00,\x00y\x00\n\x00":                "UTF-16",
+		"a,y\r1,2\r3,4\r":                              `tr '\r' '\n'`,
 		"PK\x03\x04xxxx":                               "ZIP archive",
 		"PAR1xxxx":                                     "Parquet",
 		"[\n {\"a\":1,\"y\":2}]\n":                     "one object a line",

@@ -31,6 +31,7 @@ type File struct {
 	broken error  // why no row follows
 	why    string // how the task was determined
 	alike  bool   // see Alike
+	table  bool   // see Table
 	close  func() error
 
 	bytes *source.Counted // counts the bytes read; nil if the size of the file is unknown
@@ -150,6 +151,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	f.format, c.Format = format.name, ""
+	f.table = format.name == csvFormat.name
 	if f.d, err = New(c, s); err != nil {
 		return err
 	}
@@ -259,11 +261,14 @@ func (f *File) Unnamed() bool {
 	return ok && c.unnamed
 }
 
-// IgnoreFurther has the columns of a CSV file that are not in its schema be ignored, as with
+// Table declares that all rows of f have the same fields, as those of a CSV file do.
+func (f *File) Table() { f.table = true }
+
+// IgnoreFurther has the columns of a table that are not in its schema be ignored, as with
 // Config.Unknown: all rows have them, so that none is a sign of a damaged row.
 func (f *File) IgnoreFurther() {
-	if c, ok := f.rows.(*csvRows); ok {
-		c.d.config.Unknown, f.reader.config.Unknown = "ignore", "ignore"
+	if f.table {
+		f.d.config.Unknown, f.reader.config.Unknown = "ignore", "ignore"
 	}
 }
 
@@ -309,11 +314,16 @@ func (f *File) step() error {
 		return nil
 	}
 	if f.broken == nil {
-		f.now, f.broken = f.rows.read()
+		last := f.now.number
+		if f.now, f.broken = f.rows.read(); f.broken != nil {
+			f.now.number = last
+		}
 	}
 	switch {
 	case f.broken == io.EOF:
 		return io.EOF
+	case f.broken != nil && f.now.number > 0 && (!f.table || f.format == csvFormat.name): // the readers of other tables name the row
+		return fmt.Errorf("%s, after line %d: %w", f.name, f.now.number, f.broken)
 	case f.broken != nil:
 		return fmt.Errorf("%s: %w", f.name, f.broken)
 	}

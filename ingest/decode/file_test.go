@@ -340,13 +340,15 @@ func TestOpenWithSchema(t *testing.T) {
 }
 
 func TestEndlessRowIsRefused(t *testing.T) {
-	f, err := Open(write(t, "a.csv", "a,y\n"+strings.Repeat("1", 18<<20)), Config{}, Schema{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.Next(); !errors.Is(err, source.ErrLongRow) {
-		t.Errorf("%v, want %v", err, source.ErrLongRow)
+	for name, rows := range map[string]string{"a.csv": "a,y\n1,2\n", "a.jsonl": `{"x":[1],"y":1}` + "\n" + `{"x":[1],"y":1}` + "\n"} {
+		f, err := Open(write(t, name, rows+strings.Repeat("1", 18<<20)), Config{}, Schema{})
+		for err == nil {
+			_, err = f.Next()
+		}
+		if !errors.Is(err, source.ErrLongRow) || !strings.Contains(err.Error(), name+", after line 2: ") {
+			t.Errorf("%v, want %v after line 2", err, source.ErrLongRow)
+		}
+		f.Close()
 	}
 }
 

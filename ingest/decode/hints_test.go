@@ -52,6 +52,37 @@ func TestHintsOfWhatValuesLookLike(t *testing.T) {
 	}
 }
 
+// A number of milliseconds is no time: times are read as seconds, whether they are inputs or only the
+// event times of records or the times of windows.
+func TestMillisecondsAreHintedAt(t *testing.T) {
+	for name, c := range map[string]Config{
+		"declared":        {Types: map[string]string{"at": "time"}},
+		"declared too":    {Types: map[string]string{"at": "time:trend"}},
+		"event":           {Time: "at"},
+		"event, no input": {Time: "at", Types: map[string]string{"at": "id"}},
+		"window":          {Windows: []Window{{Key: "k", Over: []string{"1h"}, Time: "at"}}},
+		"":                {}, // numbers as any others
+	} {
+		c.Label, c.Infer = "y", true
+		for unit, scale := range map[string]int{"s": 1, "ms": 1000} {
+			d, err := New(c, Schema{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Look()
+			if _, err := d.Decode([]byte(fmt.Sprintf(`{"at":%d,"k":"a","b":1,"y":1}`, 1767844800*scale))); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range d.Schema().Fields() {
+				hint := d.Hint(f.Name, f.Type)
+				if want := f.Name == "at" && name != "" && unit == "ms"; strings.Contains(hint, "divide milliseconds") != want {
+					t.Errorf("%s, %s of %s: the hint is %q", unit, f.Name, name, hint)
+				}
+			}
+		}
+	}
+}
+
 // Once enough rows have been looked at, rows are read as fast as without hints, which stay.
 func TestLookingEnds(t *testing.T) {
 	for form, row := range map[string]string{"records": `{"zip":%d,"clean":1.5,"y":1}`, "lines": "%d,1.5,1\n"} {

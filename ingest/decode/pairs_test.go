@@ -88,6 +88,8 @@ func TestWrongPairsAreRefused(t *testing.T) {
 		{Config{Types: map[string]string{"a*b": schema.Pair, "a": "text"}}, `the pair "a*b" contains "a", which is declared as text`},
 		{Config{Types: map[string]string{"a*b": schema.Pair, "b": schema.ID}}, `contains "b", which is declared as id`},
 		{Config{Types: map[string]string{"a*b": schema.Pair}, Columns: []string{"a", "c"}}, `contains "b", which is no column`},
+		{Config{Types: map[string]string{"a*b": schema.Pair}, Key: "b"}, `contains "b", which is the label, the key or the weight`},
+		{Config{Types: map[string]string{"a*b": schema.Pair}, Labels: []string{"a"}}, `contains "a", which is the label, the key or the weight`},
 		{Config{Types: map[string]string{"a*b": "pairs"}}, "did you mean pair?"},
 	} {
 		if _, err := New(test.c, Schema{}); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -309,6 +309,8 @@ func (c *Config) checkPair(name string) error {
 		switch t := c.Types[part]; {
 		case schema.IsExcluded(t) || t == learner.TextColumn.String():
 			return fmt.Errorf("input.columns: the pair %s contains %s, which is declared as %s", excerpt.Quote(name), excerpt.Quote(part), t)
+		case part == c.Label || part == c.Key || part == c.Weight || slices.Contains(c.Labels, part):
+			return fmt.Errorf("input.columns: the pair %s contains %s, which is the label, the key or the weight, and no column", excerpt.Quote(name), excerpt.Quote(part))
 		case c.Columns != nil && !slices.Contains(c.Columns, part):
 			return fmt.Errorf("input.columns: the pair %s contains %s, which is no column", excerpt.Quote(name), excerpt.Quote(part))
 		}

@@ -38,15 +38,19 @@ func TestColumnsTakeTypes(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"{\"*\": category}":          "stands for the columns that are not named",
-		"[amount, \"*\"]":            "want name:type",
-		"{\"*\": auto, a: auto}":     "not the type of a column",
-		"[\"*\", \"*\"]":             "duplicate",
-		"[\"a:time\", \"a:id\"]":     "duplicate column",
-		"[\"a:categry\", \"*\"]":     "did you mean category?",
-		"[\"*:numeric\", \"*\"]":     "stands for the columns that are not named",
-		"[\"a:numerc\"]":             "did you mean numeric?; if the colon",
-		"[\"a:time\", \"b:string\"]": "did you mean category?",
+		"{\"*\": category}":               "stands for the columns that are not named",
+		"[amount, \"*\"]":                 "want name:type",
+		"{\"*\": auto, a: auto}":          "not the type of a column",
+		"[\"*\", \"*\"]":                  "duplicate",
+		"[\"a:time\", \"a:id\"]":          "duplicate column",
+		"[\"a:categry\", \"*\"]":          "did you mean category?",
+		"[\"*:numeric\", \"*\"]":          "stands for the columns that are not named",
+		"[\"a:numerc\"]":                  "did you mean numeric?; if the colon",
+		"[\"a:numeric:norml\"]":           `"a": "numeric:norml" is not the type`,
+		"[\"a:category:decay=0\"]":        `"a": "category:decay=0" is not the type of a column: want a half-life`,
+		"[\"a:category:decay=0\", \"*\"]": `"a": "category:decay=0" is not`,
+		"[\"b:a:time:trend:%Q\"]":         `"b:a": "%Q" in the format of times`,
+		"[\"a:time\", \"b:string\"]":      "did you mean category?",
 	} {
 		if _, err := load(t, least+"  columns: "+text+"\n", nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -117,13 +117,13 @@ func (c Columns) Check() error {
 			return fmt.Errorf("duplicate column %s", quote(name))
 		}
 		seen[name] = true
-		i := strings.LastIndexByte(item, ':')
+		i, sure := misspeltAt(item)
 		_, err := schema.ParseType(strings.TrimSpace(item[i+1:]))
 		switch {
 		case item == Others:
 		case name == Others:
 			return fmt.Errorf("%s stands for the columns that are not named: the type of each is that of its first value", Others)
-		case others && t == "" && i > 0 && err != nil:
+		case t == "" && i > 0 && err != nil && (others || sure):
 			return fmt.Errorf("%s: %w", quote(item[:i]), err)
 		case t == "" && i > 0 && len(item)-i > leastMisspelt && schema.Suggest(item[i+1:]) != "":
 			return fmt.Errorf("%s: %w; if the colon belongs to its name, write the type behind it", quote(item[:i]), err)
@@ -132,6 +132,21 @@ func (c Columns) Check() error {
 		}
 	}
 	return nil
+}
+
+// misspeltAt returns the colon before what may be a type, in an item without one: the last colon, or that
+// before a type with an option. If the option has a value, it is surely meant as a type.
+func misspeltAt(item string) (colon int, sure bool) {
+	for _, typ := range []string{"category:decay=", "time:%", "time:trend:%", "time:since:%"} {
+		if colon = strings.Index(item, ":"+typ); colon > 0 {
+			return colon, true
+		}
+	}
+	colon = strings.LastIndexByte(item, ':')
+	if first := strings.LastIndexByte(item[:max(0, colon)], ':'); first > 0 && schema.Suggest(item[colon+1:]) == "" && schema.Suggest(item[first+1:]) != "" {
+		return first, false // numeric:norml
+	}
+	return colon, false
 }
 
 // leastMisspelt is the length of the shortest text that can be a misspelt type.

@@ -222,18 +222,21 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		}
 		in.Headers[header.Key] = string(header.Value)
 	}
-	for i, name := range p.Schema.Columns {
-		col := InputColumn{Name: name}
-		if i < len(p.Schema.Types) {
-			col.Type = p.Schema.Types[i]
+	for _, f := range p.Schema.Fields() {
+		col := InputColumn{Name: f.Name}
+		if p.Schema.Types != nil {
+			col.Type = f.Type
 		}
-		numeric := p.Schema.Types == nil || slices.Contains([]string{"numeric", "boolean", "time", "numeric:normal", "time:trend", "time:since"}, col.Type)
 		for _, a := range p.Schema.Aliases {
-			if a.Column == name {
+			if a.Column == f.Name {
 				col.ReadFrom = a.Field
 			}
 		}
-		if v := p.X[i]; v == v && numeric {
+		switch v := p.X[f.At]; {
+		case f.Pair: // the record does not have it
+		case v != v:
+			col.Missing = true
+		case slices.Contains([]string{"numeric", "boolean", "time", "numeric:normal", "time:trend", "time:since"}, f.Type):
 			col.Value = &v
 		}
 		in.Columns = append(in.Columns, col)

@@ -70,12 +70,13 @@ type Input struct {
 	Columns []InputColumn     `json:"columns"`
 }
 
-// InputColumn is a value of a row. Value is nil if it is missing, and for the code of a category or
-// a text.
+// InputColumn is a value of a row. Value is nil if it is missing, and for a category, a text, a pair
+// or a window.
 type InputColumn struct {
-	Name  string   `json:"name"`
-	Type  string   `json:"type,omitempty"` // type in input.columns; "" if all columns are numeric
-	Value *float64 `json:"value"`
+	Name    string   `json:"name"`
+	Type    string   `json:"type,omitempty"` // type in input.columns; "" if all columns are numeric
+	Value   *float64 `json:"value"`
+	Missing bool     `json:"missing,omitempty"`
 
 	ReadFrom string `json:"read_from,omitempty"` // field that the value is read from, if the record lacks the column
 }

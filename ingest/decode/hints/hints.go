@@ -37,6 +37,9 @@ type Counter struct {
 	fields map[string]*field
 }
 
+// farTime is in the year 5138 as seconds since 1970, and in 1973 as milliseconds.
+const farTime, secondsOfYear = 1e11, 31_556_952
+
 // field counts the values of a field.
 type field struct {
 	texts, words, dates, large int
@@ -47,6 +50,8 @@ type field struct {
 	first, second              int                 // the largest of the first and second parts of dates
 	written                    int                 // numbers in a form that is not read as one
 	writing                    string              // one of them
+	other                      string              // a text that is no number
+	far                        float64             // a number that is no time in seconds; 0: there is none
 }
 
 // New returns a Counter that has seen no row.
@@ -66,6 +71,9 @@ func (c *Counter) Number(name []byte, v float64, text []byte) {
 	if math.Abs(v) >= 1<<53 && len(text) > 0 && whole(text) {
 		f := c.of(name)
 		f.large, f.number = f.large+1, string(text)
+	}
+	if math.Abs(v) >= farTime {
+		c.of(name).far = v
 	}
 	if namesCode(name) {
 		f := c.of(name)
@@ -107,6 +115,8 @@ func (c *Counter) Text(name, text []byte) {
 		f.first, f.second = max(f.first, first), max(f.second, second)
 	} else if isWritten(text) {
 		f.written, f.writing = f.written+1, string(text)
+	} else if _, n := decimal.Scan(text); n < len(text) {
+		f.other = string(text)
 	}
 }
 
@@ -163,9 +173,13 @@ func (c *Counter) Hint(name, typ string) string {
 		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is not an input", f.number)
 	case typ == learner.NumericColumn.String() && f.codes >= leastTexts && !f.fractions && len(f.distinct) > fewCodes && len(f.distinct) < f.codes:
 		return "has whole numbers that repeat, and the name of a code: if the order of the numbers means nothing, declare it with the type category"
+	case strings.HasPrefix(typ, learner.TimeColumn.String()) && f.far != 0:
+		return fmt.Sprintf("has numbers such as %.0f, which are read as seconds since 1970, in the year %.0f: divide milliseconds by 1,000", f.far, 1970+f.far/secondsOfYear)
 	case typ != learner.CategoryColumn.String():
 	case f.hasDates():
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date, f.first, f.second))
+	case f.texts >= leastTexts && 10*f.written >= 9*f.texts && f.other != "":
+		return fmt.Sprintf("has numbers such as %.40s beside values such as %.40s, and is read as a category: write all of them as plain numbers, such as 1234.5, or leave them out", f.writing, f.other)
 	case f.texts >= leastTexts && 10*f.written >= 9*f.texts:
 		return fmt.Sprintf("has numbers such as %.40s, which are read as categories: write them as plain numbers, such as 1234.5", f.writing)
 	case c.IsText(name):

@@ -107,6 +107,14 @@ func TestNumbersThatAreWrittenOtherwise(t *testing.T) {
 	for i := range 200 {
 		c.Text([]byte("price"), []byte(fmt.Sprintf("$%d.50", i)))
 		c.Text([]byte("code"), []byte(fmt.Sprintf("A%d", i)))
+		number := fmt.Sprintf("%d.25", i)
+		if i%20 == 0 {
+			number = "oops"
+		}
+		c.Text([]byte("amount"), []byte(number))
+	}
+	if got := c.Hint("amount", "category"); !strings.HasPrefix(got, "has numbers such as 199.25 beside values such as oops") {
+		t.Error(got)
 	}
 	if got := c.Hint("price", "category"); !strings.HasPrefix(got, "has numbers such as $199.50, which are read as categories") {
 		t.Error(got)

@@ -36,6 +36,8 @@ func Foreign(head []byte) error {
 		return errors.New("it is an Avro file: give a command its path, or convert it to CSV or JSON lines")
 	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
 		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
+	case !bytes.Contains(head, []byte("\n")) && bytes.Contains(start, []byte("\r")):
+		return errors.New(`its lines end with carriage returns alone: convert it, for example with tr '\r' '\n'`)
 	case isBinary(head):
 		return errors.New("it is a binary file: want CSV with a header, LIBSVM or JSON lines, plain or gzipped")
 	}

@@ -19,7 +19,7 @@ type Replayer struct {
 	cursors *input.Cursors
 	decider *Decider
 	report  func(event.Event)
-	Former  map[string]bool // topics that were replaced later in the history
+	Former  input.Former // topics that were replaced later in the history
 }
 
 // NewReplayer returns a Replayer that reads ahead within the budget b.
@@ -36,7 +36,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 	spans := make([]input.Span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {
 		in := r.inputs.Find(rg.Topic, rg.Partition)
-		if in == nil && r.Former[rg.Topic] {
+		if (in == nil || !ingest.SameTopic(in.ID, rg.TopicID)) && r.Former.Has(rg.Topic, rg.TopicID) {
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, a topic that was replaced: %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
 		}
 		if in == nil {
@@ -82,9 +82,10 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 	return d, nil
 }
 
-// Skip returns ErrHistory if the topic of a GAP was deleted and created again.
+// Skip returns ErrHistory if the topic of a GAP was deleted and created again, unless the new one has
+// replaced it.
 func (r *Replayer) Skip(g *modellog.Gap) error {
-	if in := r.inputs.Find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.ID, g.TopicID) {
+	if in := r.inputs.Find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.ID, g.TopicID) && !r.Former.Has(g.Topic, g.TopicID) {
 		return input.Recreated(g.Topic)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -86,20 +87,31 @@ func (ins Partitions) Ends(ctx context.Context, c *ingest.Client, report func(ev
 	return ends, nil
 }
 
+// Former are the topics that were replaced in a history.
+type Former map[formerTopic]bool
+
+type formerTopic struct {
+	name string
+	id   snapshot.TopicID
+}
+
+// Has reports whether a topic was replaced. Its name may be that of the topic that replaced it.
+func (f Former) Has(name string, id snapshot.TopicID) bool { return f[formerTopic{name, id}] }
+
 // WithFormer adds the partitions of topics that were replaced in the history and still exist. It
-// also returns the names of all topics that were replaced.
-func (ins Partitions) WithFormer(ctx context.Context, c *ingest.Client, entries []modellog.Entry) (Partitions, map[string]bool, error) {
-	former := map[string]bool{}
+// also returns all topics that were replaced.
+func (ins Partitions) WithFormer(ctx context.Context, c *ingest.Client, entries []modellog.Entry) (Partitions, Former, error) {
+	former := Former{}
 	for _, e := range entries {
 		a, ok := e.Record.(*modellog.Adopt)
 		if !ok {
 			continue
 		}
 		for _, in := range a.Inputs {
-			if former[in.Topic] || slices.ContainsFunc(ins, func(i *Partition) bool { return i.Topic == in.Topic }) {
+			former[formerTopic{in.Topic, in.TopicID}] = true
+			if slices.ContainsFunc(ins, func(i *Partition) bool { return i.Topic == in.Topic }) {
 				continue
 			}
-			former[in.Topic] = true
 			id, n, err := c.Partitions(ctx, in.Topic)
 			if errors.Is(err, ingest.ErrUnknownTopic) {
 				continue

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -49,6 +50,10 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	p, schema, err := c.read(ctx, e, c.File, options, *schema)
+	var row *decode.LineError
+	if errors.As(err, &row) && strings.HasPrefix(row.Err.Reason, "unknown field ") {
+		return fmt.Errorf("%w, which %s does not have: compare files of the same columns", err, c.Reference)
+	}
 	if err != nil {
 		return err
 	}

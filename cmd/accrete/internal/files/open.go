@@ -118,7 +118,11 @@ func (k *kind) lines(path string, c decode.Config, s decode.Schema) (*decode.Fil
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return decode.Read(lines, path, c, s)
+	file, err := decode.Read(lines, path, c, s)
+	if err == nil {
+		file.Table()
+	}
+	return file, err
 }
 
 // WarnOfDropped logs which fields of a file were ignored because the model has no such columns.
@@ -203,11 +207,19 @@ func ReadSnapshot(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Skippable adds advice on how to skip bad rows, if err is the error of a row.
-func Skippable(err error) error {
+// Skippable adds advice on how to skip bad rows, if err is the error of a row alone. fixed means that the
+// columns are those of a model, and cannot be declared.
+func Skippable(err error, fixed bool) error {
 	var line *decode.LineError
 	if errors.As(err, &line) {
-		if strings.HasPrefix(line.Err.Reason, "unknown field ") {
+		unknown := strings.HasPrefix(line.Err.Reason, "unknown field ")
+		if strings.HasPrefix(line.Err.Reason, "neither a list x ") {
+			return err // all rows lack the label
+		}
+		if unknown && fixed {
+			return fmt.Errorf("%w, which the model does not have: leave it out, or skip such rows with --skip-bad", err)
+		}
+		if unknown {
 			return fmt.Errorf("%w, which the first row does not have: declare it with its type or as ignored (fit --columns 'NAME:TYPE,*', or input.columns), correct the file, or skip such rows with --skip-bad", err)
 		}
 		return fmt.Errorf("%w; correct the file, or skip such rows with --skip-bad", err)

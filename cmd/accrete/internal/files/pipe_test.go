@@ -23,7 +23,8 @@ func TestAnInterruptEndsTheWaitForAPipe(t *testing.T) {
 			_, err := Open(ctx, e, name, c, decode.Schema{})
 			return err
 		},
-		"reader": func(ctx context.Context, name string) error { _, err := Create(ctx, name); return err },
+		"reader":            func(ctx context.Context, name string) error { _, err := Create(ctx, name); return err },
+		"reader of a model": func(ctx context.Context, name string) error { return Write(ctx, name, []byte("snapshot")) },
 	} {
 		name := filepath.Join(t.TempDir(), "pipe")
 		if err := syscall.Mkfifo(name, 0o600); err != nil {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,17 +10,30 @@ import (
 )
 
 // Save writes s to the file of --save, and who wrote it when. It does nothing without a name.
-func Save(path string, s *snapshot.Snapshot) error {
+func Save(ctx context.Context, path string, s *snapshot.Snapshot) error {
 	if path == "" {
 		return nil
 	}
 	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
 	file, err := snapshot.Append(nil, s)
 	if err == nil {
-		err = snapshot.WriteFile(path, file)
+		err = Write(ctx, path, file)
 	}
 	if err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
 	return nil
+}
+
+// Write creates or replaces a file. With a named pipe, it waits for a reader until ctx is done.
+func Write(ctx context.Context, path string, b []byte) error {
+	f, err := Create(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(b); err != nil {
+		return err
+	}
+	return f.Commit()
 }

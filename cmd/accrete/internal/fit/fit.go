@@ -163,7 +163,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	final := run.Progress() // of the model that is saved
 	r.Features, r.Kernel, r.Cap = final.Features, final.Kernel, final.Cap
 	r.Columns = r.columns.Report(schema, run.Columns())
-	unwritten = errors.Join(unwritten, f.write(p.Task, curve, s))
+	unwritten = errors.Join(unwritten, f.write(ctx, p.Task, curve, s))
 	c.Task = taken
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
 		return errors.Join(err, unwritten)
@@ -210,7 +210,7 @@ func warnOfFile(e *env.Env, file *decode.File) {
 
 // write writes the files that --plot and --save name. An error of one does not keep the other from
 // being written.
-func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
+func (f *Command) write(ctx context.Context, task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
 	var unplotted error
 	if f.Plot != "" {
 		drawn := curve.Curves
@@ -221,7 +221,7 @@ func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.S
 			unplotted = fmt.Errorf("--plot: %w", err)
 		}
 	}
-	return errors.Join(unplotted, files.Save(f.Save, s))
+	return errors.Join(unplotted, files.Save(ctx, f.Save, s))
 }
 
 // warnOfCosts names the classes in --costs and --balance that no row has.

@@ -87,7 +87,7 @@ func (f *Command) bad(e *env.Env, err error, r *Report) error {
 	case err == nil:
 		return nil
 	case !f.SkipBad || !r.skipped.Add(err):
-		return files.Skippable(err)
+		return files.Skippable(err, false)
 	}
 	if r.skipped.Total() <= 3 {
 		e.Log.Warn().Err(err).Msg("skipped")

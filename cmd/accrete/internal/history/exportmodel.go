@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -44,9 +43,9 @@ func (x *Export) model(ctx context.Context, e *env.Env) error {
 	case x.MLflow:
 		err = writeMLflow(x.File, s, file)
 	case x.ONNX:
-		err = writeONNX(x.File, s)
+		err = writeONNX(ctx, x.File, s)
 	default:
-		err = snapshot.WriteFile(x.File, file)
+		err = files.Write(ctx, x.File, file)
 	}
 	if err != nil {
 		return err
@@ -90,15 +89,12 @@ func (x *Export) read(ctx context.Context, e *env.Env) (*snapshot.Snapshot, []by
 
 // writeONNX writes the model as an ONNX graph. Only its owner can read the file, as with a
 // snapshot.
-func writeONNX(name string, s *snapshot.Snapshot) error {
+func writeONNX(ctx context.Context, name string, s *snapshot.Snapshot) error {
 	graph, err := onnx.Encode(s)
 	if err != nil {
 		return exit.Refuse(err)
 	}
-	return snapshot.WriteStream(name, func(w io.Writer) error {
-		_, err := w.Write(graph)
-		return err
-	})
+	return files.Write(ctx, name, graph)
 }
 
 // mlflowModel is the file MLmodel of a folder. The package of python/ reads the snapshot.

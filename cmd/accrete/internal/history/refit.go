@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +18,12 @@ import (
 type Refit struct {
 	env.ConfigFlags
 	env.JSONFlag
-	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
-	Tolerance float64 `placeholder:"NUMBER" help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
-	Prune     float64 `placeholder:"SHARE" help:"Remove random features: penalty of the norm of each one's coefficients, as a share of the least for which none is left (refit.prune)."`
-	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
-	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`
-	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
+	Window    *int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
+	Tolerance *float64 `placeholder:"NUMBER" help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
+	Prune     *float64 `placeholder:"SHARE" help:"Remove random features: penalty of the norm of each one's coefficients, as a share of the least for which none is left (refit.prune)."`
+	Penalty   *float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
+	DryRun    bool     `name:"dry-run" help:"Print the result without writing it to the model log."`
+	Save      string   `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }
 
 func (Refit) Help() string {
@@ -40,14 +39,14 @@ accrete refit -c accrete.yaml --window 8000 --dry-run --json`
 // Validate rejects numbers out of range. Kong calls it.
 func (r *Refit) Validate() error {
 	switch {
-	case r.Window < 0:
-		return fmt.Errorf("--window is %d: want 1 or more", r.Window)
-	case r.Tolerance < 0:
-		return fmt.Errorf("--tolerance is %v: want more than 0", r.Tolerance)
-	case !(r.Prune >= 0 && r.Prune < 1):
-		return fmt.Errorf("--prune is %v: want 0 to less than 1", r.Prune)
-	case r.Penalty < 0:
-		return fmt.Errorf("--penalty is %v: want more than 0", r.Penalty)
+	case r.Window != nil && *r.Window < 2:
+		return fmt.Errorf("--window is %d: want 2 or more", *r.Window)
+	case r.Tolerance != nil && !(*r.Tolerance > 0):
+		return fmt.Errorf("--tolerance is %v: want more than 0", *r.Tolerance)
+	case r.Prune != nil && !(*r.Prune >= 0 && *r.Prune < 1):
+		return fmt.Errorf("--prune is %v: want 0 to less than 1", *r.Prune)
+	case r.Penalty != nil && !(*r.Penalty > 0):
+		return fmt.Errorf("--penalty is %v: want more than 0", *r.Penalty)
 	}
 	return nil
 }
@@ -70,7 +69,10 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
-	solving, progress, last := display.Solving{Relative: cmp.Or(r.Tolerance, c.Refit.Tolerance)}, e.Progress(false), time.Now()
+	solving, progress, last := display.Solving{Relative: c.Refit.Tolerance}, e.Progress(false), time.Now()
+	if r.Tolerance != nil {
+		solving.Relative = *r.Tolerance
+	}
 	p, err := setup.Pipeline(c, client, func(ev event.Event) {
 		e.WarnOfRetries(ev)
 		if ev, ok := ev.(event.Solving); ok {
@@ -84,22 +86,22 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	if r.Window != 0 {
-		p.Refit.Window = r.Window
+	if r.Window != nil {
+		p.Refit.Window = *r.Window
 	}
-	if r.Tolerance != 0 {
-		p.Refit.Tolerance = r.Tolerance
+	p.Refit.Tolerance = solving.Relative
+	if r.Prune != nil {
+		p.Refit.Prune = *r.Prune
 	}
-	if r.Prune != 0 {
-		p.Refit.Prune = r.Prune
+	if r.Penalty != nil {
+		p.Refit.Lambda = *r.Penalty
 	}
-	p.Refit.Lambda = r.Penalty
 	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
 	progress.Done()
 	if err != nil {
 		return err
 	}
-	unwritten := files.Save(r.Save, s) // the report does not depend on it
+	unwritten := files.Save(ctx, r.Save, s) // the report does not depend on it
 	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)

@@ -100,10 +100,17 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 		return fmt.Errorf("%d of %d snapshots and %d challengers differ from the replay of the model log and the input topics", r.Divergent, r.Compared, r.Challengers)
 	case r.Unreached != "":
 		return exit.Refuse(errors.New(r.Unreached))
+	case r.Compared == 0 && r.Start != nil && ofFile(r.Start):
+		return errors.New("nothing to compare: the model log has no snapshot after the one that it begins with, which --from FILE verifies")
 	case r.Compared == 0:
-		return fmt.Errorf("nothing to compare: the model log has no complete snapshot")
+		return errors.New("nothing to compare: the model log has no complete snapshot")
 	}
 	return nil
+}
+
+// ofFile reports whether a model began with a file.
+func ofFile(s *audit.Started) bool {
+	return s.Kind == modellog.StartFile || s.Kind == modellog.StartSnapshot
 }
 
 // verified says whether the beginning of a model was verified.
@@ -111,7 +118,7 @@ func verified(s *audit.Started) string {
 	switch {
 	case s.Verified:
 		return "verified"
-	case s.Kind == modellog.StartFile || s.Kind == modellog.StartSnapshot:
+	case ofFile(s):
 		return "not verified (give the file with --from)"
 	}
 	return "not verified"

@@ -12,13 +12,13 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 	"github.com/accrete-ml/accrete/refit/optim"
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // Command is accrete metric.
@@ -113,7 +113,7 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	if m.Key != "" {
 		r.Own = config.Own
 	}
-	unwritten := m.write(f) // the report does not depend on it
+	unwritten := m.write(ctx, f) // the report does not depend on it
 	if m.Test != "" {
 		test, _, err := m.read(ctx, e, m.Test, c, *schema, math.MaxInt)
 		if err != nil {
@@ -135,13 +135,13 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 }
 
 // write writes the file that --save names.
-func (m *Command) write(f metric.File) error {
+func (m *Command) write(ctx context.Context, f metric.File) error {
 	if m.Save == "" {
 		return nil
 	}
 	text, err := json.Marshal(f)
 	if err == nil {
-		err = snapshot.WriteFile(m.Save, append(text, '\n'))
+		err = files.Write(ctx, m.Save, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("--save: %w", err)

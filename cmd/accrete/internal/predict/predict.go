@@ -171,7 +171,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			continue
 		}
 		if err != nil {
-			err := errors.Join(flush(), files.Skippable(err))
+			err := errors.Join(flush(), files.Skippable(err, true))
 			return skipped, err
 		}
 		b.Append(row.X, learner.Label{}, 1)
