@@ -17,8 +17,8 @@ import (
 // its partitions and configuration, and requires no permission to create topics.
 // If partitions is 0, the brokers' default applies.
 //
-// AfterMax, a property that only newer brokers know, is omitted if the broker
-// rejects it.
+// BeforeMax and AfterMax, properties that only newer brokers know, are omitted if the
+// broker rejects them.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
 	return c.createWith(ctx, name, partitions, config, nil)
 }
@@ -30,10 +30,15 @@ func (c *Client) CreateDurable(ctx context.Context, name string, partitions int,
 	return c.createWith(ctx, name, partitions, config, map[string]string{"min.insync.replicas": "2"})
 }
 
-// AfterMax is the property that limits how far a record's timestamp may be ahead
-// of the broker's clock. Apache Kafka has it since 3.6, and since 4.0 its default
-// is an hour.
-const AfterMax = "message.timestamp.after.max.ms"
+// BeforeMax and AfterMax are the properties that limit how far a record's timestamp may
+// be behind and ahead of the broker's clock. Apache Kafka has them since 3.6, and since
+// 4.0 the default of AfterMax is an hour.
+const (
+	BeforeMax = "message.timestamp.before.max.ms"
+	AfterMax  = "message.timestamp.after.max.ms"
+
+	AnyTime = "9223372036854775807" // the value of both with which a topic accepts every timestamp
+)
 
 // createWith adds replicated to config if the topic has three replicas or more.
 func (c *Client) createWith(ctx context.Context, name string, partitions int, config, replicated map[string]string) error {
@@ -48,7 +53,7 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 		config = map[string]string{}
 	}
 	replicas := -1
-	const tries = 3 // without AfterMax, and without a default for replicas
+	const tries = 3 // without BeforeMax and AfterMax, and without a default for replicas
 	var answered created
 	var err error
 	for range tries {
@@ -61,12 +66,13 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 		if err == nil {
 			answered, err = c.create(ctx, name, partitions, replicas, config, false)
 		}
-		_, told := config[AfterMax]
+		_, told := config[AfterMax] // and BeforeMax
 		switch {
 		case answered.code == kafka.InvalidReplicationFactor && replicas < 0:
 			replicas, err = 1, nil // brokers before 2.4 have no default
 			continue
 		case answered.code == kafka.InvalidConfiguration && told:
+			delete(config, BeforeMax)
 			delete(config, AfterMax)
 			err = nil
 			continue

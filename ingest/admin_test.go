@@ -51,7 +51,7 @@ func TestTopicsOfAnOldBroker(t *testing.T) {
 		k.KeepControl()
 		req := r.(*kmsg.CreateTopicsRequest)
 		for _, c := range req.Topics[0].Configs {
-			if c.Name == AfterMax {
+			if c.Name == BeforeMax || c.Name == AfterMax {
 				resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
 				rt := kmsg.NewCreateTopicsResponseTopic()
 				rt.Topic, rt.ErrorCode = req.Topics[0].Topic, 40
@@ -64,10 +64,10 @@ func TestTopicsOfAnOldBroker(t *testing.T) {
 	c := k.client(t)
 	for name, create := range map[string]func(string) error{
 		"plain": func(n string) error {
-			return c.Create(within(t, time.Minute), n, 1, map[string]string{AfterMax: "1"})
+			return c.Create(within(t, time.Minute), n, 1, map[string]string{BeforeMax: "1", AfterMax: "1"})
 		},
 		"durable": func(n string) error {
-			return c.CreateDurable(within(t, time.Minute), n, 1, map[string]string{AfterMax: "1"})
+			return c.CreateDurable(within(t, time.Minute), n, 1, map[string]string{BeforeMax: "1", AfterMax: "1"})
 		},
 	} {
 		if err := create(name); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -96,18 +98,21 @@ func (p *Producer) Append(ctx context.Context, topic string, partition int, rs [
 // Publish then continues with a new id. A batch may be stored twice if the outcome
 // of an earlier attempt was unknown, but no batch is lost.
 //
+// A record whose timestamp the topic does not accept is written with the current
+// time. Publish changes it in rs.
+//
 // Publish returns early if ctx ends or if a retry cannot succeed: ErrDenied, or
 // ErrTooLarge for a record that the topic does not accept in a batch by itself and
 // that cannot be made Smaller. The first records of rs may then have been stored.
 func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs []Record) error {
 	for len(rs) > 0 {
-		n := p.cut(rs)
+		n, now := p.cut(rs), time.Now().UnixMilli()
 		for {
 			err := p.publish(ctx, topic, partition, rs[:n])
 			if err == nil {
 				break
 			}
-			if n = p.fewer(topic, rs[:n], err); n == 0 {
+			if n = p.accepted(topic, rs[:n], now, err); n == 0 {
 				return err
 			}
 		}
@@ -116,11 +121,20 @@ func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs 
 	return nil
 }
 
-// fewer returns how many records of a batch to try next after the batch was
-// rejected with err, because the topic's limit may be less than ours. 0 means that
-// a retry cannot succeed.
-func (p *Producer) fewer(topic string, rs []Record, err error) int {
+// accepted returns how many records of a batch to try next after the batch was
+// rejected with err, because the topic's limits may be less than ours. It may change
+// these records. 0 means that a retry cannot succeed.
+func (p *Producer) accepted(topic string, rs []Record, now int64, err error) int {
+	var times *untimely
 	switch {
+	case errors.As(err, &times):
+		if !times.set(rs, now) {
+			return 0
+		}
+		if p.Retrying != nil {
+			p.Retrying(fmt.Errorf("topic %q does not accept the timestamps of some records, which are written with the current time: set its %s and %s to %s", topic, BeforeMax, AfterMax, AnyTime))
+		}
+		return len(rs)
 	case !errors.Is(err, ErrTooLarge):
 		return 0
 	case len(rs) > 1:
@@ -129,6 +143,26 @@ func (p *Producer) fewer(topic string, rs []Record, err error) int {
 		return 1
 	}
 	return 0
+}
+
+// An untimely is the error of a batch with timestamps that the topic does not accept.
+type untimely struct {
+	error
+	records []kmsg.ProduceResponseTopicPartitionErrorRecord // the records that have them; none if the broker does not say
+}
+
+func (e *untimely) Unwrap() error { return e.error }
+
+// set sets the time of the records that were rejected to now, and reports whether one of them had
+// another time.
+func (e *untimely) set(rs []Record, now int64) (changed bool) {
+	for i := range rs {
+		named := func(r kmsg.ProduceResponseTopicPartitionErrorRecord) bool { return int(r.RelativeOffset) == i }
+		if rs[i].Time != now && (len(e.records) == 0 || slices.ContainsFunc(e.records, named)) {
+			rs[i].Time, changed = now, true
+		}
+	}
+	return changed
 }
 
 // cut returns the number of records for the next batch.
@@ -283,6 +317,8 @@ func (p *Producer) send(ctx context.Context, topic string, index int, rs []Recor
 		c.forget(topic)
 	}
 	switch kafka.Error(a.ErrorCode) {
+	case kafka.InvalidTimestamp:
+		return 0, refused, &untimely{err, a.ErrorRecords}
 	case duplicateSequence:
 		return 0, duplicate, err
 	case kafka.RequestTimedOut, kafka.NetworkException, notEnoughReplicasAfterAppend, kafka.Unknown, kafka.KafkaStorageError:

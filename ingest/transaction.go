@@ -74,7 +74,7 @@ func (t *Transactor) Begin(ctx context.Context) error {
 }
 
 // Write adds rs to the transaction, in order and exactly once, and returns the
-// offset of the first record, or -1 if it is unknown.
+// offset of the first record, or -1 if it is unknown. It handles timestamps as Publish does.
 func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Record) (base int64, err error) {
 	if t.p.id < 0 {
 		return 0, ErrTransaction
@@ -82,9 +82,9 @@ func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Re
 	if err := t.enlist(ctx, topic, index); err != nil {
 		return 0, err
 	}
-	base = -1
+	base, t.p.Retrying = -1, t.Retrying
 	for len(rs) > 0 {
-		n := t.p.cut(rs)
+		n, now := t.p.cut(rs), time.Now().UnixMilli()
 		at := int64(-1)
 		for {
 			err := t.retry(ctx, func() error {
@@ -102,7 +102,7 @@ func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Re
 			if err == nil {
 				break
 			}
-			if n = t.p.fewer(topic, rs[:n], err); n == 0 {
+			if n = t.p.accepted(topic, rs[:n], now, err); n == 0 {
 				return 0, t.fail(err)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -31,9 +30,9 @@ func CreateOutputTopic(ctx context.Context, c *ingest.Client, name string, parti
 		config["retention.ms"] = strconv.FormatInt(longest, 10)
 	}
 	// Since Apache Kafka 4.0, a timestamp an hour ahead of the broker's clock is
-	// rejected by default. A timestamp that the input topic has accepted must be
-	// valid here too.
-	config[ingest.AfterMax] = strconv.FormatInt(math.MaxInt64, 10)
+	// rejected by default. A timestamp that the input topic has accepted, perhaps long
+	// ago, must be valid here too.
+	config[ingest.BeforeMax], config[ingest.AfterMax] = ingest.AnyTime, ingest.AnyTime
 	if err := c.Create(ctx, name, partitions, config); err != nil {
 		return fmt.Errorf("create topic %q: %w", name, err)
 	}

@@ -18,7 +18,8 @@ var topicConfig = map[string]string{
 	"retention.ms":    "-1",
 	"retention.bytes": "-1",
 	"segment.bytes":   "67108864",
-	ingest.AfterMax:   "9223372036854775807", // so that a broker with a slow clock accepts appends
+	ingest.BeforeMax:  ingest.AnyTime, // so that the records of an imported history keep their times
+	ingest.AfterMax:   ingest.AnyTime, // so that a broker with a slow clock accepts appends
 }
 
 // CreateLog creates the model log, unless it exists.
