@@ -163,6 +163,11 @@ func (h *Heart) Fencings(ctx context.Context) (n int, err error) {
 	f := h.client.Fetcher(h.topic, 0)
 	for next := max(first[0], end[0]-recentBeats); next < end[0]; {
 		got, err := input.Poll(ctx, f, next, h.report)
+		var gap *ingest.GapError
+		if errors.As(err, &gap) { // deleted by retention in the meantime
+			next = gap.LogStart
+			continue
+		}
 		if err != nil {
 			return 0, err
 		}
