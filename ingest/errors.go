@@ -21,6 +21,7 @@ var (
 	ErrDenied       = errors.New("not authorized")
 	ErrCorrupt      = errors.New("corrupt data from the broker")
 	ErrTooLarge     = errors.New("too large")
+	ErrRejected     = errors.New("rejected by the topic")
 	ErrClosed       = errors.New("client is closed")
 	// ErrAmbiguous reports that the broker may or may not have stored the records.
 	// Only reading the topic can tell.
@@ -240,6 +241,8 @@ func (c *Client) topicError(topic string, code int16) error {
 			who = "user " + c.username
 		}
 		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, answer(e))
+	case kafka.InvalidRecord:
+		return fmt.Errorf("%w: topic %q does not accept a record: records without a key need cleanup.policy=delete, and some brokers check schemas (%w)", ErrRejected, topic, answer(e))
 	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge:
 		return fmt.Errorf("%w: topic %q: larger than its max.message.bytes (%w)", ErrTooLarge, topic, answer(e))
 	default:

@@ -158,6 +158,10 @@ func TestPublishStops(t *testing.T) {
 	if err := p.Publish(within(t, time.Minute), "t", 0, values("a")); !errors.Is(err, ErrDenied) {
 		t.Errorf("%v, want %v", err, ErrDenied)
 	}
+	k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.InvalidRecord})
+	if err := p.Publish(within(t, time.Minute), "t", 0, values("a")); !errors.Is(err, ErrRejected) {
+		t.Errorf("%v, want %v", err, ErrRejected)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	fault := k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.RequestTimedOut, Count: -1, When: func(kmsg.Request) bool { cancel(); return true }})
 	if err := p.Publish(ctx, "t", 0, values("b")); !errors.Is(err, ErrAmbiguous) {

@@ -28,7 +28,7 @@ type Gap struct {
 }
 
 // Source collects spans from its inputs as they arrive. For each input it holds the response that
-// records are being taken from, and one more that was read ahead. A slow learner so puts
+// records are being taken from, and one more that was read ahead. A slow learner thus puts
 // back-pressure on the fetchers.
 type Source struct {
 	client *ingest.Client

@@ -51,6 +51,7 @@ var Exits = []struct {
 	{ingest.ErrUnknownTopic, Refused},
 	{ingest.ErrDenied, Refused},
 	{ingest.ErrTooLarge, Refused},
+	{ingest.ErrRejected, Refused},
 	{pipeline.ErrFenced, Fenced}, // if restarted, it would take the model over again
 	{pipeline.ErrHung, Later},
 	{pipeline.ErrUndrained, Later},
