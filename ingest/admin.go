@@ -17,8 +17,8 @@ import (
 // its partitions and configuration, and requires no permission to create topics.
 // If partitions is 0, the brokers' default applies.
 //
-// BeforeMax and AfterMax, properties that only newer brokers know, are omitted if the
-// broker rejects them.
+// BeforeMax and AfterMax, which only newer brokers know and a managed cluster may not let
+// clients set, are omitted if the broker rejects them.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
 	return c.createWith(ctx, name, partitions, config, nil)
 }
@@ -66,12 +66,12 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 		if err == nil {
 			answered, err = c.create(ctx, name, partitions, replicas, config, false)
 		}
-		_, told := config[AfterMax] // and BeforeMax
+		_, anyTime := config[AfterMax] // and BeforeMax
 		switch {
 		case answered.code == kafka.InvalidReplicationFactor && replicas < 0:
 			replicas, err = 1, nil // brokers before 2.4 have no default
 			continue
-		case answered.code == kafka.InvalidConfiguration && told:
+		case (answered.code == kafka.InvalidConfiguration || answered.code == kafka.PolicyViolation) && anyTime:
 			delete(config, BeforeMax)
 			delete(config, AfterMax)
 			err = nil

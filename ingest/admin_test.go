@@ -44,8 +44,15 @@ func TestDurableTopics(t *testing.T) {
 	}
 }
 
-// A property that an old broker does not know is omitted.
-func TestTopicsOfAnOldBroker(t *testing.T) {
+// A property that an old broker does not know, or that the policy of a cluster forbids, is omitted.
+func TestTopicsOfOtherBrokers(t *testing.T) {
+	for _, code := range []int16{40, 44} {
+		rejectLimits(t, code)
+	}
+}
+
+// rejectLimits creates topics on a broker that answers with an error code to limits of timestamps.
+func rejectLimits(t *testing.T, code int16) {
 	k := newCluster(t)
 	k.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		k.KeepControl()
@@ -54,7 +61,7 @@ func TestTopicsOfAnOldBroker(t *testing.T) {
 			if c.Name == BeforeMax || c.Name == AfterMax {
 				resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
 				rt := kmsg.NewCreateTopicsResponseTopic()
-				rt.Topic, rt.ErrorCode = req.Topics[0].Topic, 40
+				rt.Topic, rt.ErrorCode = req.Topics[0].Topic, code
 				resp.Topics = append(resp.Topics, rt)
 				return resp, nil, true
 			}
@@ -71,7 +78,7 @@ func TestTopicsOfAnOldBroker(t *testing.T) {
 		},
 	} {
 		if err := create(name); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s, error %d: %v", name, code, err)
 		}
 	}
 }
