@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/divergence"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // ErrOptions means that the configured options differ from those of the model in the log.
@@ -33,6 +34,9 @@ func (c Config) Options() ([]byte, error) {
 	}
 	if c.Decode.Adopt && (c.Refit.Every > 0 || c.Learner.Task == learner.Novelty || c.Learner.Metric != nil) {
 		return nil, errors.New("input.on_change: adopt excludes refits, metrics and task novelty")
+	}
+	if err := snapshot.CheckConfig(b); err != nil {
+		return nil, fmt.Errorf("the options of a model include the text of input.schema, which is too long: %w bytes: remove its comments and the fields that are not needed", err)
 	}
 	return b, nil
 }

@@ -76,3 +76,17 @@ func TestOptionsOfTheLogHaveNamesInAConfiguration(t *testing.T) {
 	check("learner.", reflect.TypeFor[learner.Config]())
 	check("input.", reflect.TypeFor[decode.Config]())
 }
+
+// A schema that the model log could not hold is refused before anything is written.
+func TestASchemaThatIsTooLongIsRefused(t *testing.T) {
+	var c model.Config
+	c.Decode.Format = "avro"
+	c.Decode.Reader = strings.Repeat(" ", 200<<10)
+	if _, err := c.Options(); err != nil {
+		t.Error(err)
+	}
+	c.Decode.Reader = strings.Repeat(" ", 300<<10)
+	if _, err := c.Options(); err == nil || !strings.Contains(err.Error(), "input.schema") {
+		t.Errorf("%v, want an error that names input.schema", err)
+	}
+}
