@@ -13,11 +13,10 @@
 # SCRAM-SHA-256 and SCRAM-SHA-512, user u, password pw, and OAUTHBEARER with unsigned
 # tokens, where sessions of SCRAM-SHA-256 end after a second; and SSL (tls, printed with
 # the directory of ca.pem and client.pem), which requires a certificate of the client,
-# if there is an openssl. Topics are never
-# created by being named, and keep what they are given, however old its time
-# says it is; one with a retention.ms of its own is looked at every 2 s. An
-# unauthenticated client is a super user and may set ACLs; u may do what no ACL
-# speaks of.
+# if openssl is installed. Topics are never created automatically, and retain all
+# records whatever their timestamps; those with a retention.ms of their own are
+# checked every 2 s. An unauthenticated client is a super user and may set ACLs; u
+# may do everything that no ACL forbids.
 #
 # Environment: KAFKA_VERSION; KAFKA_DIR, where data, log, ports and pid are (a
 # directory of this script's own); KAFKA_HEAP. KAFKA_NODE=2 (3, ...) means another
@@ -203,12 +202,12 @@ start() {
       { cat "$dir/format.log" >&2; die 1 "the data directory could not be formatted"; }
   fi
   [ -e "$log" ] && cat "$log" >>"$log.old"
-  : >"$log" # or the last start's word would be taken for this one's
+  : >"$log" # otherwise a line of the previous start would be taken for one of this start
   setsid java "${small[@]}" -Xms64m -Xmx"${KAFKA_HEAP:-384m}" "$logging" -cp "$lib/*" kafka.Kafka "$props" </dev/null >"$log" 2>&1 &
   local p=$! waited=0
   echo "$p" >"$dir/pid"
-  # The broker says so once it is registered, unfenced and listening; a port
-  # that accepts says less.
+  # The broker logs this once it is registered, unfenced and listening. That its port
+  # accepts connections would not be enough.
   until grep -q 'Kafka Server started' "$log"; do
     kill -0 "$p" 2>/dev/null || { tail -30 "$log" >&2; die 1 "the broker died"; }
     [ $((waited += 1)) -lt 1800 ] || { tail -30 "$log" >&2; quit KILL; die 1 "the broker did not start within 180 s"; }
