@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -56,7 +57,7 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 		if lost != nil {
 			next, err = l.appendGap(work, lost)
 		} else if err = l.enrich(work, src, to); err == nil {
-			next, pause, err = l.appendBatch(work, src, spans)
+			next, pause, err = l.appendBatch(intake, work, src, spans)
 		}
 		if err != nil {
 			return err
@@ -99,13 +100,15 @@ func (l *Learner) grow(ctx context.Context, src *input.Source) error {
 	return nil
 }
 
-func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []input.Span) (*decision, *modellog.Pause, error) {
+// appendBatch decides on the records of spans. It looks up the schemas that they need until intake
+// ends: without them nothing is decided, and the next start reads the records again.
+func (l *Learner) appendBatch(intake, ctx context.Context, src *input.Source, spans []input.Span) (*decision, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
 		sp.From = sp.In.Next // a read_committed reader gets no records in between
 	}
-	if err := l.decider.Fetch(ctx, spans, l.config.Schemas, func(err error) { l.config.Report(event.Retrying{Err: err}) }); err != nil {
-		return nil, nil, err
+	if err := l.decider.Fetch(intake, spans, l.config.Schemas, func(err error) { l.config.Report(event.Retrying{Err: err}) }); err != nil {
+		return nil, nil, cmp.Or(intake.Err(), err)
 	}
 	d := l.decider.Decide(spans)
 	if len(d.Items) == 0 && len(d.Tables) == 0 { // the spans have no records, and no table has changed

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/sr/srfake"
 
@@ -145,17 +147,20 @@ func (f *flaky) Writer(ctx context.Context, id string) (decode.Writer, error) {
 	return f.Client.Writer(ctx, id)
 }
 
-func TestALearnerWaitsForTheRegistry(t *testing.T) {
+// registered returns the configuration of a model whose input, of 100 records, names a schema in a
+// registry. The registry does not answer the first requests, as many as down.
+func registered(t *testing.T, down int) (model.Config, *learntest.Events) {
+	t.Helper()
 	c, in := kafkatest.Client(t), kafkatest.Name("avro")
 	fake := srfake.New()
-	defer fake.Close()
+	t.Cleanup(fake.Close)
 	schemas, err := registry.New(registry.Config{URLs: []string{fake.URL()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Decode = decode.Config{Format: "avro", Framed: true, Label: "label", Infer: true, Missing: "impute"}
-	cfg.Schemas = &flaky{schemas, 2}
+	cfg.Schemas = &flaky{schemas, down}
 	w, err := encode.WithSchema(t.Context(), "avro", "", encode.Roles{Labels: []string{"label"}}, schemas, in+"-value")
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +174,11 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 		values = append(values, string(value))
 	}
 	kafkatest.Fill(t, c, in, 1, values)
+	return cfg, ev
+}
+
+func TestALearnerWaitsForTheRegistry(t *testing.T) {
+	cfg, ev := registered(t, 2)
 	learnAll(t, cfg)
 	waited := 0
 	for _, e := range ev.All() {
@@ -179,7 +189,24 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 	if waited != 2 {
 		t.Errorf("it has reported %d retries, want 2", waited)
 	}
-	if n := len(kafkatest.Read(t, c, model.QuarantineTopic(cfg.Model))); n != 0 {
+	if n := len(kafkatest.Read(t, cfg.Client, model.QuarantineTopic(cfg.Model))); n != 0 {
 		t.Errorf("%d records in quarantine", n)
+	}
+}
+
+// A learner that waits for the registry can be stopped: the records are learned after the next start.
+func TestALearnerThatWaitsForTheRegistryStops(t *testing.T) {
+	cfg, ev := registered(t, math.MaxInt)
+	cfg.ToEnd, cfg.Drain = false, 2*time.Second
+	stop, _ := start(t, cfg)
+	eventually(t, "it misses the registry", func() bool { _, ok := learntest.Last[event.Retrying](ev); return ok })
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	cfg.ToEnd = true
+	cfg.Schemas.(*flaky).down = 0
+	learnAll(t, cfg)
+	if n := len(kafkatest.Read(t, cfg.Client, model.PredictionsTopic(cfg.Model))); n != 100 {
+		t.Errorf("%d predictions, want 100", n)
 	}
 }

@@ -67,7 +67,7 @@ func (l *Learner) change(work context.Context, src *input.Source, to chan<- *dec
 	if err := l.takeChanges(); err != nil {
 		return err
 	}
-	next, _, err := l.appendBatch(work, src, nil)
+	next, _, err := l.appendBatch(work, work, src, nil)
 	if err != nil || next == nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -119,7 +120,7 @@ func (d *Decider) Fetch(ctx context.Context, spans []input.Span, from record.Sch
 		}
 	}
 	if size > mostFetched {
-		return fmt.Errorf("the records of one batch need more than %d KiB of new schemas: reduce input.batch.size", mostFetched>>10)
+		return fmt.Errorf("%w: the records of one batch need more than %d KiB of new schemas: reduce input.batch.size", snapshot.ErrLimit, mostFetched>>10)
 	}
 	return nil
 }
