@@ -174,7 +174,7 @@ func (m *Model) part() serving.Part {
 		at, blocks, kept = p.Map, p.blocks, p.kept
 	}
 	return serving.Part{
-		Decision: m.decision, Intervals: m.intervals, Mixture: m.static,
+		Decision: m.decision, Intervals: m.intervals, Posterior: m.posterior, Mixture: m.static,
 		BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling,
 		Head: m.head, Dim: m.dim, Metric: m.given,
 		Fit: &warmup.Fit{

@@ -125,6 +125,19 @@ func TestPrunedModelKeepsItsMixture(t *testing.T) {
 	}
 }
 
+// TestModelReturnsTheServingArraysThatItWasMadeFrom: nothing of them is lost, so that the model can
+// be stored again.
+func TestModelReturnsTheServingArraysThatItWasMadeFrom(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		want := s.learnedOnce(t).last.Serving
+		m, err := NewModel(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameState(t, s.name, State{Serving: m.Serving()}, State{Serving: want})
+	})
+}
+
 // TestFeaturesMadeTogetherAreNotPruned: they need the others.
 func TestFeaturesMadeTogetherAreNotPruned(t *testing.T) {
 	all, few := prunedModel(t, Config{Algorithm: "all", Kernel: "arc-cosine:1", MaxFeatures: 64})
