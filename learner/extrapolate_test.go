@@ -133,3 +133,18 @@ func TestImportancesAreThoseWithinTheRange(t *testing.T) {
 		t.Errorf("the importances are %v, and %v with rows that are further away", of[0], of[1])
 	}
 }
+
+// TestLearnerOfRowsWithoutAWeightIsRestored: they have a fit, but no range.
+func TestLearnerOfRowsWithoutAWeightIsRestored(t *testing.T) {
+	for _, task := range []Task{Regression, Classification} {
+		c := Config{Task: task, Mixture: true, Warmup: NewestWarmup, MaxFeatures: 64}
+		b := trending(task, 400, 0, 1)
+		clear(b.weights[:200])
+		l := newLearner(t, c)
+		learn(l, b.Slice(0, 150), 50)
+		again := restored(t, c, l.State())
+		learn(l, b.Slice(150, 400), 50)
+		learn(again, b.Slice(150, 400), 50)
+		sameState(t, task.String(), again.State(), l.State())
+	}
+}

@@ -76,7 +76,11 @@ func (s *span) save(a *state.Arrays) {
 }
 
 func (s *span) load(from *state.Reader, inputs int) {
-	ends := state.Take[float32](from, "mixture.span", state.AnySize, max(1, inputs))
+	columns := max(1, inputs)
+	if len(from.In) > 0 && from.In[0].Shape[0] == 0 { // no row has had a weight
+		columns = 1
+	}
+	ends := state.Take[float32](from, "mixture.span", state.AnySize, columns)
 	if from.Err != nil || len(ends) == 0 {
 		return
 	}
