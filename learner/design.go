@@ -27,6 +27,9 @@ var ErrForest = errors.New("the model has a forest: only the coefficients of ran
 // not see.
 var ErrSparse = errors.New("the model has sparse inputs: only the coefficients of random features can be fitted again")
 
+// ErrPruned is the error of a model that has only some of its random features.
+var ErrPruned = errors.New("the model is pruned: its coefficients can be fitted again from the model that it was pruned from")
+
 // ErrThinned is the error of a model with Config.Balance whose columns have statistics or times.
 // These are of the rows that were learned, and which rows those were is not known when the rows are
 // read again.
@@ -188,4 +191,49 @@ func (m *Model) part() serving.Part {
 		Kept:    kept,
 		Windows: m.windows,
 	}
+}
+
+// pruned describes the features of the model that a pruned one was made from, and which of them it
+// has kept.
+type pruned struct {
+	features.Map
+	blocks int
+	kept   serving.Selection
+}
+
+// Pruned returns m without the random features whose coefficients are all 0. The time that it takes
+// to predict and its size in a file are in proportion to the features that are left. Pruned returns
+// m itself if it has no such features, or if its features are made together: see
+// features.Map.AllowsSelection.
+func (m *Model) Pruned() (*Model, error) {
+	if m.bank == nil || m.pruned != nil || !m.bank.Map().AllowsSelection() {
+		return m, nil
+	}
+	per := 2 * m.head.Scores()
+	kept, coef := make(serving.Selection, (len(m.coef)/per+7)/8), []float32(nil)
+	for i := range len(m.coef) / per {
+		for _, c := range m.coef[i*per : (i+1)*per] {
+			if c != 0 {
+				kept[i/8] |= 1 << (i % 8)
+				coef = append(coef, m.coef[i*per:(i+1)*per]...)
+				break
+			}
+		}
+	}
+	if len(coef) == len(m.coef) {
+		return m, nil
+	}
+	v := m.part()
+	v.Kept, v.Coef = kept, coef
+	var a state.Arrays
+	v.Save(&a)
+	return NewModel(a)
+}
+
+// RandomFeatures returns the number of random features that m predicts with.
+func (m *Model) RandomFeatures() int {
+	if m.bank == nil {
+		return 0
+	}
+	return m.bank.Blocks() * m.bank.Map().BlockSize
 }

@@ -6,10 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/serving"
-	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
@@ -106,52 +103,4 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 func canMerge(e engine.Engine) bool {
 	_, ok := e.(engine.Merger)
 	return ok
-}
-
-// ErrPruned is the error of a model that has only some of its random features.
-var ErrPruned = errors.New("the model is pruned: its coefficients can be fitted again from the model that it was pruned from")
-
-// pruned describes the features of the model that a pruned one was made from, and which of them it
-// has kept.
-type pruned struct {
-	features.Map
-	blocks int
-	kept   serving.Selection
-}
-
-// Pruned returns m without the random features whose coefficients are all 0. The time that it takes
-// to predict and its size in a file are in proportion to the features that are left. Pruned returns
-// m itself if it has no such features, or if its features are made together: see
-// features.Map.AllowsSelection.
-func (m *Model) Pruned() (*Model, error) {
-	if m.bank == nil || m.pruned != nil || !m.bank.Map().AllowsSelection() {
-		return m, nil
-	}
-	per := 2 * m.head.Scores()
-	kept, coef := make(serving.Selection, (len(m.coef)/per+7)/8), []float32(nil)
-	for i := range len(m.coef) / per {
-		for _, c := range m.coef[i*per : (i+1)*per] {
-			if c != 0 {
-				kept[i/8] |= 1 << (i % 8)
-				coef = append(coef, m.coef[i*per:(i+1)*per]...)
-				break
-			}
-		}
-	}
-	if len(coef) == len(m.coef) {
-		return m, nil
-	}
-	v := m.part()
-	v.Kept, v.Coef = kept, coef
-	var a state.Arrays
-	v.Save(&a)
-	return NewModel(a)
-}
-
-// RandomFeatures returns the number of random features that m predicts with.
-func (m *Model) RandomFeatures() int {
-	if m.bank == nil {
-		return 0
-	}
-	return m.bank.Blocks() * m.bank.Map().BlockSize
 }

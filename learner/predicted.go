@@ -8,8 +8,6 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
-	"github.com/accrete-ml/accrete/learner/internal/warmup"
-	"github.com/accrete-ml/accrete/learner/internal/weighing"
 )
 
 // PredictedBatch holds rows that have been predicted and not been learned yet. It is
@@ -234,42 +232,4 @@ func (l *Learner) passLength(b *Batch) int {
 		}
 	}
 	return b.Len()
-}
-
-// fate is what becomes of a row.
-type fate struct {
-	weighing.Fate
-	age float64 // factor of its weight
-}
-
-// fully is the fate of every row without Config.Balance and Config.HalfLife.
-var fully = fate{weighing.Fate{Rows: 1, Relative: 1}, 1}
-
-// fateOf decides what becomes of row i of b, before which n rows have been learned. No row is
-// thinned before the end of the warm-up, and none that brings a new class.
-func (l *Learner) fateOf(b *Batch, i int, n int64) fate {
-	f, y := fully, b.Label(i)
-	clock, balance := l.ahead.Clock(), l.ahead.Balance()
-	if clock != nil {
-		clock.See(b.time(i))
-	}
-	if y.Task == Auto {
-		return f
-	}
-	if clock != nil {
-		f.age = clock.Weight(b.time(i))
-	}
-	if balance != nil && y.Class >= 0 && y.Class < l.config.MaxClasses {
-		first := n < int64(warmup.EffectiveAt(warmup.LastCheckpoint)) || y.Class >= l.head.Classes
-		f.Fate = balance.Row(y.Class, b.classes, first)
-	}
-	return f
-}
-
-// fate returns what becomes of row i.
-func (p *PredictedBatch) fate(i int) fate {
-	if i < len(p.fates) {
-		return p.fates[i]
-	}
-	return fully
 }

@@ -2,16 +2,13 @@ package learner
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
-	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
-	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
-	"github.com/accrete-ml/accrete/learner/internal/weighing"
 )
 
-// count counts a label, and reports whether its class is new to a model with a fit.
+// count counts a label, and reports whether its class is new to a model with a fit. The first label
+// settles the task and the loss.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if task := cmp.Or(l.head.Task, l.config.Task); task != Auto && y.Task != task {
 		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, task))
@@ -93,69 +90,4 @@ func (l *Learner) widen() {
 	}
 	l.engine.Widen(l.head, l.priors(nil), l.total+float64(l.head.Classes))
 	l.linear.Widen(l.linearScores())
-}
-
-// passOver counts the label of row i of p, which is thinned and therefore not learned.
-func (l *Learner) passOver(p *PredictedBatch, i int, y Label, weight float64) {
-	l.count(y, weight)
-	if l.mixture != nil && !p.outlier(i) {
-		l.mixture.Remember(p.batch.keys[i], y)
-	}
-}
-
-// examples returns the number of labelled rows so far, thinned ones included.
-func (l *Learner) examples() int64 {
-	if b := l.weighing.Balance(); b != nil {
-		return l.labelled + b.Thinned()
-	}
-	return l.labelled
-}
-
-// Bounds of Config.HalfLife, in seconds.
-const (
-	LeastHalfLife = weighing.LeastHalfLife
-	MostHalfLife  = weighing.MostHalfLife
-)
-
-// ErrAges is the error of operations that would read rows again for a model with a half-life: the
-// ages that these rows had when they were learned are no longer known.
-var ErrAges = errors.New("a model with a half-life weights examples by their ages when they were learned, which cannot be read again")
-
-// shares returns the shares of Config.Balance, nil if there are none. c must be valid.
-func (c Config) shares() *weighing.Shares {
-	if c.Balance == "" {
-		return nil
-	}
-	s, err := weighing.ParseShares(c.Balance)
-	if err != nil {
-		panic("learner: " + err.Error())
-	}
-	return s
-}
-
-// NamedShares returns the names of the classes in Balance, and nil if it names none.
-func (c Config) NamedShares() []string {
-	if s, err := weighing.ParseShares(c.Balance); err == nil {
-		return s.Names()
-	}
-	return nil
-}
-
-// weighingError returns what is wrong with Balance and HalfLife.
-func (c Config) weighingError(a *engine.Algorithm) error {
-	if c.Balance != "" {
-		if _, err := weighing.ParseShares(c.Balance); err != nil {
-			return err
-		}
-		if c.Task != Classification {
-			return fmt.Errorf("balance %s is for classification, but the task is %v: it thins the rows of frequent classes", c.Balance, c.Task)
-		}
-	}
-	switch {
-	case c.HalfLife != 0 && !(c.HalfLife >= LeastHalfLife && c.HalfLife <= MostHalfLife):
-		return fmt.Errorf("half_life is %v s: want 0 (none), or %g to %g", c.HalfLife, LeastHalfLife, MostHalfLife)
-	case a.Name == eigenpro.Algorithm.Name:
-		return fmt.Errorf("algorithm %s does not weight examples: it excludes balance and half-life", a.Name)
-	}
-	return nil
 }
