@@ -1,12 +1,10 @@
 package mixture
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/sparse"
-	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -95,86 +93,4 @@ func (m *Mixture) Widen(h *target.Head, total float64) {
 		o.Widen(*h, total)
 	}
 	m.setStatic(h)
-}
-
-// Save adds the state without Static.
-func (m *Mixture) Save(a *state.Arrays) {
-	state.Put(a, "mixture.rows", len(m.now.all), m.now.all)
-	state.Put(a, "mixture.theta", 1+m.experts, m.theta)
-	if m.combines {
-		state.Put(a, "mixture.combined", 1+len(m.static), m.combinedBy)
-	}
-	if m.extrapolates {
-		m.span.save(a)
-	}
-	state.Put(a, "mixture.chunk.x", max(1, len(m.factors)), m.chunk.X)
-	target.PutLabels(a, "mixture.chunk", m.chunk.Labels, m.targets, m.chunk.Weights)
-	putLast(a, "mixture.last", m.chunk.Last, m.targets)
-	putLast(a, "mixture.early", m.early, m.targets)
-	m.memory.save(a, m.targets)
-	if m.sparse != nil {
-		m.chunk.Sparse.Save(a, "sparse.chunk")
-		m.sparse.Served = len(m.Static.Engine) > 0
-	}
-	for i, o := range m.members {
-		o.Save(a, fmt.Sprintf("mixture.%d", i))
-	}
-}
-
-// Load reads what Save wrote into a new Mixture, after n labelled rows of which early
-// may be scaled again. columnFactors is nil before the first fit; they and margin are as in Start.
-func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, margin float32, n int64, early int, v Static) {
-	all := m.takeRows(s)
-	theta := state.Take[float64](s, "mixture.theta", len(m.theta)/(1+m.experts), 1+m.experts)
-	var combinedBy []float64
-	if m.combines {
-		combinedBy = state.Take[float64](s, "mixture.combined", m.targets*len(stackForgetting), 1+len(m.static))
-	}
-	if m.extrapolates {
-		m.span.margin = margin
-		m.span.load(s, len(columnFactors))
-	}
-	waiting := int(n % ChunkRows)
-	rows := waiting
-	if columnFactors == nil {
-		rows = 0
-	}
-	m.chunk.X = state.Take[float32](s, "mixture.chunk.x", rows, max(1, len(columnFactors)))
-	m.chunk.Labels, m.chunk.Weights = target.TakeLabels(s, "mixture.chunk", waiting, h)
-	m.chunk.Last = takeLast(s, "mixture.last", waiting, h)
-	m.early = takeLast(s, "mixture.early", early, h)
-	m.memory.load(s, h)
-	if m.sparse != nil {
-		m.chunk.Sparse.Load(s, "sparse.chunk", waiting)
-	}
-	if s.Err != nil {
-		return
-	}
-	copy(m.now.all, all)
-	copy(m.theta, theta)
-	copy(m.combinedBy, combinedBy)
-	m.now.check(s)
-	m.Static = v
-	if len(m.factor) > 0 && v.Factor > 0 {
-		m.factor[0] = v.Factor
-	}
-	if columnFactors != nil {
-		m.factors = slices.Clone(columnFactors)
-	}
-	if m.sparse != nil && len(v.Engine) > 0 {
-		s.Require(len(v.SparseCoef) == len(m.sparse.Coef), "sparse.coefficients: %d of them, want %d", len(v.SparseCoef), len(m.sparse.Coef))
-		if s.Err != nil {
-			return
-		}
-		m.sparse.Coef, m.sparse.Served = v.SparseCoef, true
-	}
-	for i, o := range m.members {
-		if columnFactors != nil {
-			o.Start(*h, columnFactors)
-		}
-		o.Load(s, fmt.Sprintf("mixture.%d", i))
-	}
-	if s.Err == nil {
-		m.setSteady(h)
-	}
 }

@@ -180,23 +180,23 @@ func (w *newton) keep(stays []bool) {
 	}
 }
 
-// of returns the plan of the members that stay.
-func (p plan) of(stays []bool) plan {
-	q := p
-	q.members, q.averaged, q.later = nil, 0, 0
-	for m, who := range p.members {
+// of returns by with the members that stay.
+func (by plan) of(stays []bool) plan {
+	all, averaged, later := by.members, by.averaged, by.later
+	by.members, by.averaged, by.later = nil, 0, 0
+	for m, who := range all {
 		if !stays[m] {
 			continue
 		}
-		q.members = append(q.members, who)
-		if m < p.averaged {
-			q.averaged++
+		by.members = append(by.members, who)
+		if m < averaged {
+			by.averaged++
 		}
-		if m < p.later {
-			q.later++
+		if m < later {
+			by.later++
 		}
 	}
-	return q
+	return by
 }
 
 // replanned adapts w to other members.

@@ -24,7 +24,7 @@ func TestPlainModelsAreFewMembers(t *testing.T) {
 				Head: target.Head{Task: target.Regression, Loss: loss.Square{}, Scales: []target.Scale{{Deviation: 1}}},
 				Fit:  &warmup.Fit{Kernel: kernel.Gaussian{Scale: 2}, Lambda: 1e-4, TopEigenvalue: 1},
 			})
-			of := planOf(effort)
+			of := planOfEffort(effort)
 			if want := min(plainMembers, len(of.members)); plain && (len(w.members) != want || w.averaged != 0 || len(w.trackers.all) != 0) {
 				t.Fatalf("effort %d: %d members, %d averages and %d trackers, want %d members", effort, len(w.members), w.averaged, len(w.trackers.all), want)
 			}

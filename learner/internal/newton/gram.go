@@ -11,7 +11,7 @@ import (
 type gram struct {
 	rows    float64   // n
 	visits  float64   // steps in the block since it was computed
-	values  []float64 // lower triangle of (2·width)², row by row
+	values  []float64 // lower triangle of (2 × block size)², row by row
 	factors []float64 // Cholesky factor for each penalty of members; empty until they are needed
 }
 
@@ -108,7 +108,7 @@ type gramScratch struct {
 // gramRun is the sum of some rows.
 type gramRun struct {
 	phi    []float32 // their features
-	values []float64 // (2·width)², of which the lower triangle counts
+	values []float64 // (2 × block size)², of which the lower triangle counts
 	vec    vec.Scratch
 }
 

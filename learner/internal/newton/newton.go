@@ -67,25 +67,6 @@ type newton struct {
 	scratch scratch
 }
 
-// plan is what the engines of this package differ in.
-type plan struct {
-	length  int   // of the window
-	visits  int64 // rows of the window that steps visit for each example learned
-	members []member
-
-	averaged int       // how many members, the first ones, have averages; they learn from the whole window
-	later    int       // how many will have them once the window is full
-	tracking []float64 // factors of the trackers, for each row
-	alone    bool      // steps use one core: another core is for the engine beside this one
-}
-
-// member is one of the models that are mixed.
-type member struct {
-	lambda float64 // multiple of the penalty that the warm-up chose
-	rows   int     // number of the last rows that it learns from
-	rho    float64 // share of the random features in its kernel; the leaves of the forest have the rest
-}
-
 type scratch struct {
 	team      *cores.Team // of the step
 	stepRows  func(worker, task int)
@@ -162,84 +143,19 @@ const (
 	averagingHorizon = 1000
 )
 
-// ensemble is the members of a model with the full effort and without trees. The penalty of the
-// warm-up is right for its 1,000 rows; more rows need less, and the mixture decides how much less.
-// The last member follows drift. Chosen by trial.
-var ensemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.3, 1024, 1}}
-
 // factorBytes is the memory of the part that a random feature has in the factors of its block. They
 // are computed from the Gram matrices and are in no State: 3 penalties × (2 × block size)² numbers
 // of 8 bytes a block, at the default block size.
 const factorBytes = 3 * 4 * blockSize * 8
-
-// sharedFactors returns which factor of a Gram matrix each member uses, and the number of factors:
-// one for each penalty.
-func sharedFactors(members []member) (of []int, factors int) {
-	of = make([]int, len(members))
-	for m, who := range members {
-		penalty := func(a member) bool { return a.lambda/a.rho == who.lambda/who.rho }
-		if first := slices.IndexFunc(members, penalty); first < m {
-			of[m] = of[first]
-			continue
-		}
-		of[m] = factors
-		factors++
-	}
-	return of, factors
-}
 
 const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
 	effort := effort(&p)
 	p = limited(p, effort)
-	by := planOf(effort)
-	switch {
-	case p.Options.ForestTrial:
-		by = plan{length: windowRows, visits: int64(effort), members: trialEnsemble, averaged: 5, tracking: trackerForgetting}
-	case p.Options.Forest > 0:
-		by = plan{length: windowRows, visits: int64(effort), members: forestEnsemble, averaged: 5, tracking: trackerForgetting}
-	}
-	if p.Options.Warming {
-		switch {
-		case p.Options.Plain && p.Options.Early && p.Options.ForestTrial:
-			by.members, by.averaged, by.tracking = earlyEnsemble, 0, nil
-		case p.Options.Plain:
-			by = by.distinct().plain()
-		default:
-			by = by.distinct()
-		}
-	}
-	if p.Options.Late {
-		by = by.late()
-	}
-	if isLong(&p, effort) {
-		by = by.long()
-		if p.Options.Sparing && isNoisy(&p) {
-			by.visits = noisyVisits
-		}
-	}
-	w := newPlanned(p, by)
+	w := newPlanned(p, planOf(&p, effort))
 	w.discarding = p.Options.Discard
 	return w
-}
-
-// distinct returns by with one member for each penalty. As long as there are no leaves, and the
-// window has no more rows than any member learns from, other members with the same penalty would be
-// equal to it.
-func (by plan) distinct() plan {
-	of, factors := sharedFactors(by.members)
-	members, averaged := make([]member, 0, factors), 0
-	for m, who := range by.members {
-		if of[m] < len(members) {
-			continue
-		}
-		if members = append(members, who); m < by.averaged {
-			averaged++
-		}
-	}
-	by.members, by.averaged = members, averaged
-	return by
 }
 
 func newPlanned(p engine.Problem, by plan) *newton {

@@ -10,9 +10,9 @@ import (
 // TestMoreEffortHasMore: a larger effort never has fewer visits, rows, members or
 // averages, and every plan is one that steps can follow.
 func TestMoreEffortHasMore(t *testing.T) {
-	last := planOf(1)
+	last := planOfEffort(1)
 	for e := 2; e <= 1024; e++ {
-		p := planOf(e)
+		p := planOfEffort(e)
 		if p.visits <= last.visits || p.length < last.length || len(p.members) < len(last.members) || p.averaged < last.averaged {
 			t.Errorf("effort %d has less than %d: %+v, %+v", e, e-1, p, last)
 		}
