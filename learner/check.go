@@ -42,14 +42,14 @@ func (c Config) validate() error {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
+	case c.Task < Auto || c.Task > Novelty:
+		return fmt.Errorf("task is %d: want 0 to 3", c.Task)
 	case err != nil:
 		return err
 	case lossError(a, l, c.Task) != nil:
 		return lossError(a, l, c.Task)
 	case l != nil && c.Task != target.TaskOf(l):
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
-	case c.Task < Auto || c.Task > Novelty:
-		return fmt.Errorf("task is %d: want 0 to 3", c.Task)
 	case c.noveltyError(a) != nil:
 		return c.noveltyError(a)
 	case !warmup.Version(c.Warmup).Valid():
