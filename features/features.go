@@ -29,7 +29,6 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 
 // featuresTask is Features for a panel of rows and the loaded frequencies.
 func (j *job) featuresTask(w *worker, i int) {
-
 	dim, from, to := j.bank.m.Dim, i*vec.Lanes, min((i+1)*vec.Lanes, j.rows)
 	x := resize(&w.x, vec.Lanes*dim)
 	vec.PackRows(x, j.x[from*dim:to*dim], dim)

@@ -125,6 +125,7 @@ func SamplingNames() []string {
 // Valid reports whether there is a sampling of this number.
 func (s Sampling) Valid() bool { return s >= 0 && int(s) < len(samplings) }
 
+// String returns the name of s.
 func (s Sampling) String() string { return samplings[s].name }
 
 // Help describes s in a line.

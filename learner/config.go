@@ -30,7 +30,7 @@ type Config struct {
 	Direction     string  `json:"stepper"`                  // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
 	Kernel        string  `json:"kernel"`                   // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
 	Metric        *Metric `json:"metric,omitempty"`         // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling      string  `json:"sampling"`                 // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
+	Sampling      string  `json:"sampling"`                 // of the frequencies, as features.SamplingNames lists them: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
 	Task          Task    `json:"task"`                     // Auto (default): the loss or else the first label decides
 	Loss          string  `json:"loss"`                     // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	BlockSize     int     `json:"width"`                    // random features in a block: the default of the algorithm, see Algorithms

@@ -8,7 +8,7 @@ type Auto struct{}
 
 func (Auto) String() string                   { return "auto" }
 func (Auto) LengthScale() float64             { return 0 }
-func (k Auto) WithLengthScale(float64) Kernel { return k }
+func (a Auto) WithLengthScale(float64) Kernel { return a }
 func (Auto) Eval(_, _ []float64) float64      { panic("kernel: value of the kernel auto") }
 func (Auto) Sample([]float32, int, *Source)   { panic("kernel: frequencies of the kernel auto") }
 

@@ -23,7 +23,7 @@
 //     odd one of degree 9: Horner's rule in s, and a product with r. Where n is
 //     odd, both change their sign.
 //
-// Sum: for output c, the cosines of each group of 96 consecutive frequencies, counted from
+// Sum: for score c, the cosines of each group of 96 consecutive frequencies, counted from
 // frequency 0, go into one chain of float32 fused multiply-adds from +0 with their coefficients, in
 // order, and the sines into another. The float64 sum of the two is added to a float64 sum over the
 // groups, in order.

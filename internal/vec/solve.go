@@ -22,19 +22,19 @@ func Cholesky(a []float64, n int) bool {
 }
 
 // factor replaces a matrix by its factor, and reports whether there is one.
-func (l *triangle) factor() bool {
-	n := l.n
+func (t *triangle) factor() bool {
+	n := t.n
 	for from := 0; from < n; from += side * strip {
 		end := min(from+side*strip, n)
 		for j := 0; j < end; j += strip {
 			if j >= from {
-				eliminate(l.panel(j), l.panel(j), j, nil)
-				if !l.factorDiagonal(j) {
+				eliminate(t.panel(j), t.panel(j), j, nil)
+				if !t.factorDiagonal(j) {
 					return false
 				}
 			}
 			for i := max(from, j+strip); i < end; i += strip {
-				eliminate(l.panel(j), l.panel(i), j, l.inverse[j:])
+				eliminate(t.panel(j), t.panel(i), j, t.inverse[j:])
 			}
 		}
 	}

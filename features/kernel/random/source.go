@@ -34,6 +34,7 @@ func New(seed, index uint64) *Source {
 	return s
 }
 
+// Reset makes s the source that New returns for the same arguments.
 func (s *Source) Reset(seed, index uint64) {
 	s.seed, s.index, s.seeded = seed, index, false
 	s.normals.Reset(vec.Key("frequencies", seed, index))

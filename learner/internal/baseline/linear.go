@@ -39,6 +39,7 @@ type Linear struct {
 	z, f, target, factor []float64 // scratch
 }
 
+// NewLinear returns a Linear without rows, for inputs whose column weights have these square roots.
 func NewLinear(columnFactors []float64, scores int) Linear {
 	dim := len(columnFactors)
 	n := dim + 1

@@ -122,6 +122,7 @@ func (a *ADWIN) each(f func(size float64, b bucket) bool) {
 	}
 }
 
+// Save writes the window.
 func (a *ADWIN) Save(to *state.Arrays) {
 	var buckets []float64
 	counts := []int64{int64(a.waiting)}
@@ -135,6 +136,7 @@ func (a *ADWIN) Save(to *state.Arrays) {
 	state.Put(to, "adwin.buckets", 2, buckets)
 }
 
+// Load reads what Save wrote into an empty window.
 func (a *ADWIN) Load(s *state.Reader) {
 	counts := state.Take[int64](s, "adwin.counts", state.AnySize, 1)
 	buckets := state.Take[float64](s, "adwin.buckets", state.AnySize, 2)

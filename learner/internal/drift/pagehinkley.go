@@ -41,10 +41,12 @@ func (p *PageHinkley) Add(v float64) (grown bool) {
 	return false
 }
 
+// Save writes the sums.
 func (p *PageHinkley) Save(to *state.Arrays) {
 	state.Put(to, "hinkley", 5, []float64{p.n, p.mean, p.squares, p.sum, p.least})
 }
 
+// Load reads what Save wrote.
 func (p *PageHinkley) Load(s *state.Reader) {
 	v := state.Take[float64](s, "hinkley", 1, 5)
 	if s.Err != nil {

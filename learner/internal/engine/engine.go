@@ -250,10 +250,10 @@ func (p *Minibatch) Clear() {
 type Reaction int
 
 const (
-	ReactNone   Reaction = iota
-	reactBoost           // start the schedule of the step size again
-	ReactForget          // and reduce the weight of what was learned
-	ReactReset           // start again, with the fit of the warm-up
+	ReactNone   Reaction = iota // do nothing
+	reactBoost                  // start the schedule of the step size again
+	ReactForget                 // and reduce the weight of what was learned
+	ReactReset                  // start again, with the fit of the warm-up
 )
 
 // Reactions are the names, indexed by Reaction.

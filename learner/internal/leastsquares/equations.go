@@ -15,10 +15,11 @@ import (
 type Equations struct {
 	N, Targets int
 	Gram       []float64 // lower triangle, row-major, without the penalty
-	Moment     []float64 // targets × n
+	Moment     []float64 // targets × N
 	Rows       float64   // weight of the rows, as far as not forgotten
 }
 
+// New returns Equations without rows, of n coefficients for each target.
 func New(n, targets int) Equations {
 	return Equations{N: n, Targets: targets, Gram: make([]float64, n*(n+1)/2), Moment: make([]float64, targets*n)}
 }
@@ -144,12 +145,14 @@ func (e *Equations) Widen(targets int) {
 	}
 }
 
+// Save writes e under names that begin with name.
 func (e *Equations) Save(a *state.Arrays, name string) {
 	state.Put(a, name+".gram", 1, e.Gram)
 	state.Put(a, name+".moment", e.N, e.Moment)
 	state.Put(a, name+".rows", 1, []float64{e.Rows})
 }
 
+// Load reads what Save wrote into Equations of the same size.
 func (e *Equations) Load(s *state.Reader, name string) {
 	e.Gram = state.Take[float64](s, name+".gram", len(e.Gram), 1)
 	e.Moment = state.Take[float64](s, name+".moment", e.Targets, e.N)

@@ -25,8 +25,8 @@ const (
 	// of rows grows in proportion to them.
 	solveRows, solveInputs = 32, 64
 
-	// maxScore bounds the magnitude of a coefficient.
-	maxScore = 1e12
+	// maxCoefficient bounds the magnitude of a coefficient.
+	maxCoefficient = 1e12
 )
 
 // Linear is a linear model that forgets. It minimises a penalty plus a weighted sum over all rows,
@@ -283,7 +283,7 @@ func (l *Linear) solve() {
 		l.Solve(l.w, l.factor)
 	}
 	for _, v := range l.w {
-		l.solved = l.solved && math.Abs(v) < maxScore
+		l.solved = l.solved && math.Abs(v) < maxCoefficient
 	}
 	if !l.solved {
 		l.Equations = leastsquares.New(l.N, l.Targets)
@@ -367,7 +367,7 @@ func (l *Linear) Load(s *state.Reader, prefix string) {
 	}
 	w := state.Take[float64](s, prefix+".w", rows, max(1, l.N))
 	for _, v := range w {
-		s.Require(math.Abs(v) < maxScore, "%s: a coefficient is %v", prefix, v)
+		s.Require(math.Abs(v) < maxCoefficient, "%s: a coefficient is %v", prefix, v)
 	}
 	if l.adagrad {
 		l.squares = state.Take[float64](s, prefix+".squares", l.Targets, l.N)

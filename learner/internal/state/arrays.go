@@ -13,6 +13,7 @@ import (
 // Arrays collects a State, part by part.
 type Arrays []Array
 
+// Put adds a copy of data, row-major, as the array of that name and number of columns.
 func Put[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
 	Own(a, name, columns, append([]T{}, data...))
 }
@@ -95,6 +96,7 @@ func allFinite[T float64 | float32 | int64 | byte](data []T) bool {
 	return true
 }
 
+// Fail makes s fail with a message, unless it has failed already.
 func (s *Reader) Fail(format string, args ...any) {
 	if s.Err == nil {
 		s.Err = fmt.Errorf(format, args...)
@@ -116,6 +118,7 @@ func (s *Reader) End() error {
 	return s.Err
 }
 
+// TakeString reads an array of bytes as text.
 func TakeString(s *Reader, name string) string { return string(TakeRow[byte](s, name)) }
 
 // TakeRow returns the data of an array that has one row of any length, or no row.

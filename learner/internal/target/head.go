@@ -238,6 +238,7 @@ func (h *Head) Target(y Label, j int) float64 {
 	return float64(y.Class)
 }
 
+// TaskOf returns the task that a loss is for.
 func TaskOf(l loss.Loss) Task {
 	if _, ok := l.(loss.OneClass); ok {
 		return Novelty

@@ -75,6 +75,8 @@ func BoundedWeight(w float64) float64 {
 	return max(0, min(maxWeight, w))
 }
 
+// PutLabels adds labels of that many targets, and their weights, as three arrays whose names begin
+// with name.
 func PutLabels(a *state.Arrays, name string, labels []Label, targets int, weights []float64) {
 	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
 	for i, y := range labels {
@@ -86,6 +88,7 @@ func PutLabels(a *state.Arrays, name string, labels []Label, targets int, weight
 	state.Put(a, name+".weights", 1, weights)
 }
 
+// TakeLabels reads n labels, of a model with the head h, and their weights as PutLabels wrote them.
 func TakeLabels(s *state.Reader, name string, n int, h *Head) ([]Label, []float64) {
 	k := h.Targets()
 	classes := state.Take[int64](s, name+".classes", n, 1)
@@ -108,6 +111,7 @@ func TakeLabels(s *state.Reader, name string, n int, h *Head) ([]Label, []float6
 // difference of two values is finite, and so is the sum of many such squares.
 const MaxMagnitude = 1e150
 
+// Bounded returns v, limited to ±MaxMagnitude.
 func Bounded(v float64) float64 { return max(-MaxMagnitude, min(MaxMagnitude, v)) }
 
 // Finite returns v, or the largest float64 if v is +Inf.

@@ -5,6 +5,7 @@ import "fmt"
 // Task is what a model predicts. The first label of a stream determines it unless it is configured.
 type Task int
 
+// The tasks.
 const (
 	Auto           Task = iota // not determined yet
 	Classification             // the probability of each class
@@ -14,6 +15,7 @@ const (
 
 var taskNames = [...]string{"auto", "classification", "regression", "novelty"}
 
+// String returns the name of t.
 func (t Task) String() string { return taskNames[t] }
 
 // MarshalText writes what ParseTask reads.

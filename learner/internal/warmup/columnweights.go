@@ -228,6 +228,7 @@ func floored(a []float64) []float64 {
 	return b
 }
 
+// Ones returns n ones.
 func Ones(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {

@@ -41,6 +41,7 @@ const (
 
 var names = [...]string{"count", "sum", "mean", "deviation", "distinct", "since"}
 
+// String returns the name of f.
 func (f Feature) String() string {
 	if f < 0 || f >= features {
 		return "invalid"
