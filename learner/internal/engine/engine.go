@@ -12,7 +12,6 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
-	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // An Engine is an algorithm at work on one model, from the fit of the warm-up
@@ -68,116 +67,6 @@ type Problem struct {
 // Bank returns the random features of the model, without blocks.
 func (p *Problem) Bank() *features.Bank {
 	return p.Fit.Bank(p.Options.FeatureMap(p.Dim))
-}
-
-// Options are what an engine needs of the Learner's configuration.
-type Options struct {
-	BlockSize     int // random features in a block
-	MaxFeatures   int
-	Minibatch     int
-	Lambda        float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
-	Seed          uint64
-	Sampling      features.Sampling
-	Forest        int  // trees whose leaves are features as well
-	ForestTrial   bool // discard the trees unless they pay; the next three need it
-	ForestPairs   bool // pairs of categories have trees as well
-	ForestRegrow  bool // the trees grow again from more rows
-	ForestLasting bool // leaves also learn the errors of the mixture on all rows since the trees grew
-	Discard       bool // of newton: discard members that do not pay
-	Effort        int  // of algorithms that have one; AutoEffort: chosen by the first rows
-
-	// Lean is for a model in a mixture: take fewer steps, with fewer Gram matrices, in the first
-	// rows, change averages less often, and leave the scores of rows that no member learns from.
-	Lean bool
-
-	// Warming means that the last fit of the warm-up has yet to come, with which the model starts
-	// again.
-	Warming bool
-
-	// Frugal means to have fewer random features while Warming, and to take fewer steps
-	// afterwards when the rows so far are learned again.
-	Frugal bool
-
-	// Plain means to have few members, without averages and trackers, and to take fewer steps
-	// while Warming.
-	Plain bool
-
-	// Late is for newton: averages begin only once the window is full, models of many classes in
-	// a mixture have no member for changes, and trees on trial have wider limits at first.
-	Late bool
-
-	// Early is for newton: trees on trial grow during the warm-up already, and again soon; models
-	// with young trees take more steps; and a model settles if its rows end early.
-	Early bool
-
-	// Long is for newton in a mixture: have a longer window if rows have few inputs and labels
-	// are noisy.
-	Long bool
-
-	// Sparing is for newton: make half of the row visits in a long window whose labels are mostly
-	// noise.
-	Sparing bool
-
-	// Varying is for newton: columns that are constant when trees grow do not count for the columns
-	// that are compared at a node.
-	Varying bool
-
-	Direction string // direction of a step, see package descent
-
-	LastingClasses bool // ForestLasting is for classes as well
-	Steps
-}
-
-// AutoEffort is an effort that the first rows choose.
-const AutoEffort = -1
-
-// Steps are the options of stochastic descent. The zero value of each selects the
-// default; see package descent.
-type Steps struct {
-	StepSize    float64 // γ₀: that of the first step
-	Theta       float64 // θ: the step size tends to θ/t
-	NewSteps    int     // of udsg: steps in new blocks, in turn with OldSteps in existing ones
-	OldSteps    int
-	LongestStep float64 // of cdsg: largest step size in an existing block, relative to a new one
-	Averaging   string  // which iterate or average serves
-	Memory      int64   // bytes that bound the features instead of MaxFeatures; 0: none
-	AtCap       string  // what a step does to a model that may not grow
-}
-
-// Sizes are the rows of a mini-batch and the random features of a block.
-type Sizes struct{ Minibatch, BlockSize int }
-
-// MaxBlocks returns the largest number of blocks of a model.
-func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.BlockSize }
-
-// maxFrequencies bounds the frequencies of a model as the reader of a State does.
-const maxFrequencies = 1 << 28
-
-// BlocksWithin returns the largest number of blocks of a model of stochastic descent with that many
-// scores, whose frequencies take that many bytes for each random feature: MaxBlocks or, with
-// Memory, no more than fit into it. A random feature takes
-//
-//	2 × (5 × 2 × scores × 20 + bytes of its frequency + 4)
-//
-// bytes: a cosine and a sine have two coefficients of 8 bytes and one of 4 for each score in a
-// snapshot, 28 bytes with the direction adagrad; a learner holds five times a snapshot, and the
-// frequencies; and the 2 is the growth of the heap between collections.
-func (o Options) BlocksWithin(frequency, scores int) int {
-	if o.Memory == 0 {
-		return o.MaxBlocks()
-	}
-	coefficient := int64(20)
-	if o.Direction == "adagrad" {
-		coefficient = 28
-	}
-	feature := 2 * (5*2*int64(scores)*coefficient + int64(frequency) + 4)
-	blocks := o.Memory / (feature * int64(o.BlockSize))
-	return int(max(1, min(blocks, int64(o.MaxBlocks()), maxFrequencies/int64(max(1, frequency/4)*o.BlockSize))))
-}
-
-// FeatureMap returns the map of the features of rows of dim inputs, without the kernel.
-func (o Options) FeatureMap(dim int) features.Map {
-	return features.Map{Dim: dim, BlockSize: o.BlockSize, Seed: o.Seed, Sampling: o.Sampling}
 }
 
 // Served is what predictions are made with.
@@ -276,66 +165,6 @@ type Reactor interface{ React(Reaction) }
 // A Settler is an engine that can learn more from the rows that it has if no more rows follow.
 // Settle reports whether the model has changed.
 type Settler interface{ Settle() bool }
-
-// Algorithm is a row of the registry: one way to learn.
-type Algorithm struct {
-	Name string
-	Help string // one line
-	New  func(p Problem) Engine
-
-	Minibatch    int  // default of the labelled rows in a step
-	BlockSize    int  // default of the random features in a block
-	SmallerEarly bool // mini-batches are large, and smaller during the warm-up
-	FeatureBytes int  // memory of each random feature beside the State, at the default block size
-
-	// Loss returns the loss of a model of the task, given the one that the configuration chooses. A
-	// nil loss, as argument or result, stands for the one that suits the task. Loss itself is nil
-	// for an algorithm that takes every loss.
-	Loss func(chosen loss.Loss, task target.Task) (loss.Loss, error)
-
-	// Descent says how the options of stochastic descent apply to the algorithm; nil if they
-	// do not.
-	Descent *Descent
-
-	// Packed returns how many float32 numbers a model that sees at most that many inputs has for
-	// the rows in its window beside the State: a copy of them, and their phases. It is nil if there
-	// are none.
-	Packed func(o Options, inputs int) int
-
-	// Forest reports whether leaves of trees can be features beside the random ones.
-	Forest bool
-
-	// Effort is the default of Options.Effort; 0 for algorithms that have none.
-	Effort int
-
-	// FixedBlocks returns the number of blocks of a model that has all its blocks, a small number,
-	// from the start: the warm-up then compares its choices on these features. It is nil for other
-	// algorithms, whose features approximate the kernel.
-	FixedBlocks func(o Options) int
-}
-
-// Descent says how the options of stochastic descent apply to an algorithm.
-type Descent struct {
-	Direction  string                       // the default
-	Sizes      func(direction string) Sizes // defaults
-	Penalised  bool                         // by default with the penalty of the warm-up
-	Effective  func(o Options) Options
-	AtCap      func(Options) string // what a step does to a model that may not grow
-	Check      func(o Options) error
-	Arithmetic func(direction string) int // version of what it computes, counted from 1
-}
-
-// Penalised reports whether the penalty is that of the warm-up unless one is configured.
-func (a *Algorithm) Penalised() bool { return a.Descent != nil && a.Descent.Penalised }
-
-// LossOf returns the loss of a model of the task, given the one that the configuration chooses. A
-// nil loss, as argument or result, stands for the one that suits the task.
-func (a *Algorithm) LossOf(chosen loss.Loss, task target.Task) (loss.Loss, error) {
-	if a.Loss == nil {
-		return chosen, nil
-	}
-	return a.Loss(chosen, task)
-}
 
 // A Merger is an engine whose solution is a function of sums over rows, so that what two engines
 // have learned since they were the same adds up.
