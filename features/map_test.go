@@ -85,7 +85,7 @@ func TestFrequenciesAreGolden(t *testing.T) {
 }
 
 // Equal notices each field.
-func TestEqualMaps(t *testing.T) {
+func TestEqualNoticesEveryFieldOfAMap(t *testing.T) {
 	leverage := func(penalty float64) *Leverage {
 		l, err := NewLeverage(kernel.Gaussian{Scale: 2}, []float32{1, 2, 3, 4, 5, 6}, 2, penalty)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Coefficients that were packed, and then changed in part, have the sums of Sum to the bit:
 // for few and many rows, with blocks that end inside a panel, and for more features than before.
-func TestPackedSums(t *testing.T) {
+func TestPackedSumsHaveTheBitsOfSum(t *testing.T) {
 	const dim = 5
 	for _, size := range []int{1, 6, 32} {
 		for _, scores := range []int{1, 2, 9} {

@@ -65,7 +65,7 @@ func TestImportancesAreSharesOfTheVariance(t *testing.T) {
 
 // The work does not grow with the cube of the columns: of many, each is estimated from fewer rows,
 // and the effect of each is that of a change of this column alone.
-func TestImportancesOfManyColumns(t *testing.T) {
+func TestImportancesOfManyColumnsAreOfEachAlone(t *testing.T) {
 	const columns = 300
 	rows, r := new(Batch), rand.New(rand.NewPCG(1, 2))
 	rows.Reset(columns)
@@ -94,8 +94,8 @@ func TestImportancesOfManyColumns(t *testing.T) {
 	checkEffects(t, m, r, columns)
 }
 
-// TestImportancesOfAMixture: the effects are those of all of its parts.
-func TestImportancesOfAMixture(t *testing.T) {
+// TestImportancesAreOfAllPartsOfAMixture: the effects are those of all of its parts.
+func TestImportancesAreOfAllPartsOfAMixture(t *testing.T) {
 	r, b := rand.New(rand.NewPCG(3, 4)), waves(1500)
 	l := newLearner(t, Config{MaxFeatures: 64, Mixture: true, Forest: 5})
 	learnTo(l, b, nil)
@@ -151,7 +151,7 @@ func checkEffects(t *testing.T, m *Model, r *rand.Rand, columns int) {
 
 // The importance of a text is that of its first column of keys, which reads the others: these have
 // none, and the columns are as many as those of the rows.
-func TestImportancesOfAText(t *testing.T) {
+func TestImportanceOfATextIsThatOfItsFirstKey(t *testing.T) {
 	rows := new(Batch)
 	types := append([]ColumnType{NumericColumn}, slices.Repeat([]ColumnType{GramColumn}, TextKeys)...)
 	rows.Reset(len(types))

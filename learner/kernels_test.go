@@ -70,9 +70,9 @@ func TestTheWarmUpChoosesTheKernel(t *testing.T) {
 	}
 }
 
-// TestKernelsOfPositiveInputs: lags and metrics, which make inputs of any sign, are
+// TestKernelsOfPositiveInputsRefuseOthersAndStayFinite: lags and metrics, which make inputs of any sign, are
 // refused, and rows outside the domain make no number infinite.
-func TestKernelsOfPositiveInputs(t *testing.T) {
+func TestKernelsOfPositiveInputsRefuseOthersAndStayFinite(t *testing.T) {
 	for _, c := range []Config{{Kernel: "skewed-chi2:2", Lags: 1}, {Kernel: "skewed-chi2:2", Metric: skewed}} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "kernel skewed-chi2:2 requires inputs above -2: it excludes metric and lags") {
 			t.Errorf("%+v: %v", c, err)

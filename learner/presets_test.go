@@ -3,7 +3,7 @@ package learner
 import "testing"
 
 // Every preset is valid, changes options that have their default alone, and learns.
-func TestPresets(t *testing.T) {
+func TestEveryPresetIsValidAndLearns(t *testing.T) {
 	for _, p := range Presets() {
 		c, err := p.Over(Config{Algorithm: "newton", Direction: "auto", MaxFeatures: defaultMaxFeatures}).Effective()
 		if err != nil {

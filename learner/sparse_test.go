@@ -114,7 +114,7 @@ func TestSparseColumnsCountInAnyOrder(t *testing.T) {
 }
 
 // Values of any size are learned and predicted with finite numbers.
-func TestSparseValuesOfAnySize(t *testing.T) {
+func TestSparseValuesOfAnySizeGiveFiniteNumbers(t *testing.T) {
 	s := documents[3]
 	s.config.Mixture = true
 	rows := s.rows(300)

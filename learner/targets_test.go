@@ -89,9 +89,9 @@ func wave(x []float64, noise float64) float64 {
 	return 100 + 5*math.Sin(2*x[0]) + x[1] + noise
 }
 
-// TestCopiesOfATarget: a model of three that are the same says of each what the
+// TestCopiesOfATargetArePredictedAlike: a model of three that are the same says of each what the
 // model of one does, and makes its errors.
-func TestCopiesOfATarget(t *testing.T) {
+func TestCopiesOfATargetArePredictedAlike(t *testing.T) {
 	t.Parallel()
 	eachAlgorithm(t, func(t *testing.T, c Config) {
 		rows := several(750, func(x []float64, noise float64) []float64 { return []float64{wave(x, noise)} })
@@ -111,8 +111,8 @@ func TestCopiesOfATarget(t *testing.T) {
 	})
 }
 
-// TestOrderOfTargets: other orders of them are other orders of the predictions.
-func TestOrderOfTargets(t *testing.T) {
+// TestOrderOfTargetsIsThatOfPredictions: other orders of them are other orders of the predictions.
+func TestOrderOfTargetsIsThatOfPredictions(t *testing.T) {
 	t.Parallel()
 	eachAlgorithm(t, func(t *testing.T, c Config) {
 		rows := several(750, func(x []float64, noise float64) []float64 {
@@ -158,8 +158,8 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 	}
 }
 
-// TestVarianceOfEachTarget is that of a model of it alone.
-func TestVarianceOfEachTarget(t *testing.T) {
+// TestVarianceOfEachTargetIsThatOfAModelOfItAlone is that of a model of it alone.
+func TestVarianceOfEachTargetIsThatOfAModelOfItAlone(t *testing.T) {
 	t.Parallel()
 	rows := several(1400, func(x []float64, noise float64) []float64 {
 		return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise)}
@@ -215,9 +215,9 @@ func TestOneOutputIsTheDefault(t *testing.T) {
 	}
 }
 
-// TestLagsOfSeveralTargets: the labels before tell all of a random walk but its
+// TestLagsOfSeveralTargetsPredictARandomWalk: the labels before tell all of a random walk but its
 // last step.
-func TestLagsOfSeveralTargets(t *testing.T) {
+func TestLagsOfSeveralTargetsPredictARandomWalk(t *testing.T) {
 	t.Parallel()
 	at := make([]float64, 3)
 	rng := rand.New(rand.NewPCG(3, 4))

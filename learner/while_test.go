@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestLearnWhile: the function is called once, sees the predictions as they were, and the model
+// TestLearnWhileCallsOnceAndLearnsTheSame: the function is called once, sees the predictions as they were, and the model
 // becomes the same, with members that learn beside it or without, whatever rows have labels.
-func TestLearnWhile(t *testing.T) {
+func TestLearnWhileCallsOnceAndLearnsTheSame(t *testing.T) {
 	b := new(Batch)
 	b.Reset(2)
 	for i := range 2500 {

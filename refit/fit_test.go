@@ -244,7 +244,7 @@ func TestStartIsMeasured(t *testing.T) {
 	}
 }
 
-func TestTargetsOfNothing(t *testing.T) {
+func TestZeroTargetsHaveTheZeroModel(t *testing.T) {
 	a, y := wave(300, 4)
 	clear(y)
 	e, o := newExamples(a, y, 1, nil), Options{Lambda: 1e-4}

@@ -7,9 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// TestRefitOfSeveralTargets is the refits of models of each of them alone, which
+// TestRefitOfSeveralTargetsIsThatOfEachAlone is the refits of models of each of them alone, which
 // have the same features where the kernel is given.
-func TestRefitOfSeveralTargets(t *testing.T) {
+func TestRefitOfSeveralTargetsIsThatOfEachAlone(t *testing.T) {
 	of := func(targets ...func(i int, x []float64) float64) *learner.Batch {
 		in, out := rings(1500, 0), new(learner.Batch)
 		out.Reset(2)

@@ -17,7 +17,7 @@ func TestAngleIsTheArcCosine(t *testing.T) {
 
 // The spectra of the additive kernels, bin by bin: the mean of cos(ω log(x/y)) is
 // k(x, y)/√(xy).
-func TestSpectraOfAdditiveKernels(t *testing.T) {
+func TestSpectraOfAdditiveKernelsGiveTheirValues(t *testing.T) {
 	const draws = 100_000
 	for _, k := range []interface {
 		Featured

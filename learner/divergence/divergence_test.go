@@ -21,7 +21,7 @@ func gaussian(n, dim int, mean, deviation float64, seed uint64) []float64 {
 
 // The divergences of Gaussians are known: of unit variances and means that differ by m,
 // KL = m²/2; Pearson's is (exp m² - 1)/2; the relative one is computed by integration.
-func TestDivergencesOfGaussians(t *testing.T) {
+func TestDivergencesOfGaussiansAreTheKnownOnes(t *testing.T) {
 	for _, c := range []struct {
 		dim             int
 		mean, deviation float64
@@ -66,7 +66,7 @@ func integrate(mean, deviation, alpha float64) float64 {
 }
 
 // The test has its level where nothing differs, and finds a difference with its column.
-func TestTwoSampleTest(t *testing.T) {
+func TestTwoSampleTestHasItsLevelAndFindsADifference(t *testing.T) {
 	rejected, columns := 0, 0
 	const n = 60
 	for i := range uint64(n) {
@@ -92,7 +92,7 @@ func TestTwoSampleTest(t *testing.T) {
 	}
 }
 
-func TestOddSamples(t *testing.T) {
+func TestConstantColumnsAreComparedAndBadSamplesRefused(t *testing.T) {
 	nan := math.NaN()
 	x := make([]float64, 60)
 	for i := range x {

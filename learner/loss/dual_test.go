@@ -76,8 +76,8 @@ func TestConjugateIsTheSupremum(t *testing.T) {
 	})
 }
 
-// TestConjugateAtAGradient is Young's inequality, which is an equality there.
-func TestConjugateAtAGradient(t *testing.T) {
+// TestConjugateAtAGradientIsYoungsEquality is Young's inequality, which is an equality there.
+func TestConjugateAtAGradientIsYoungsEquality(t *testing.T) {
 	eachDual(t, func(t *testing.T, l Dual, f []float64, y float64) {
 		u := gradient(l, f, y)
 		v, want := l.Value(f, y), floats.Dot(u, f)

@@ -195,8 +195,8 @@ func TestLinkInvertsTheMinimiser(t *testing.T) {
 	}
 }
 
-// TestMinimisers of the losses of numbers, on a sample.
-func TestMinimisers(t *testing.T) {
+// TestLossesOfNumbersHaveTheirMinimisers of the losses of numbers, on a sample.
+func TestLossesOfNumbersHaveTheirMinimisers(t *testing.T) {
 	sample := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 90} // median 5, mean 135/11
 	for _, c := range []struct {
 		loss        Loss

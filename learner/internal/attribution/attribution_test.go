@@ -70,7 +70,7 @@ func TestWavesAreIntegratedGradients(t *testing.T) {
 	}
 }
 
-func TestChordsOfSmallAngles(t *testing.T) {
+func TestChordsOfSmallAnglesAreAccurate(t *testing.T) {
 	for _, v := range []float64{0, 1e-9, -9.99e-5, 1.001e-4, -3, 40} {
 		c, s := chords(v)
 		wantC, wantS := -v/2, 1.0

@@ -47,7 +47,7 @@ func TestNumbersThatAreCodesBecomeCategories(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCode(t *testing.T) {
+func TestNumbersThatAreNoCodesStayNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	const rows = 1000
 	for name, of := range map[string]func(i int) (v, y float64){
@@ -187,7 +187,7 @@ func TestFewColumnsAreCodes(t *testing.T) {
 }
 
 // The window of a refit encodes codes as the model saw them.
-func TestWindowOfCodes(t *testing.T) {
+func TestWindowEncodesCodesAsTheModelSawThem(t *testing.T) {
 	const from = 500
 	x, labels := coding(800, target.Regression)
 	weights := slices.Repeat([]float64{1}, len(labels))

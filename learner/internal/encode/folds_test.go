@@ -9,7 +9,7 @@ import (
 
 // The statistics of a row are those of the rows of the other folds, by sums over them.
 // Other columns, and what a row depends on besides, stay as they were.
-func TestOutOfFoldStatistics(t *testing.T) {
+func TestOutOfFoldStatisticsAreSumsOverTheOtherFolds(t *testing.T) {
 	for _, task := range []target.Task{target.Classification, target.Regression} {
 		x, types, labels, weights := all(task)
 		e := NewPlan(types, x, labels, task)

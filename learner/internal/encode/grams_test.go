@@ -40,7 +40,7 @@ func texts(rows int, task target.Task) (x []float64, types []Type, labels []targ
 }
 
 // The columns of a text are the statistics of each group of n-grams, by sums over the rows before.
-func TestStatisticsOfGrams(t *testing.T) {
+func TestStatisticsOfGramsAreOfTheRowsBefore(t *testing.T) {
 	for _, task := range []target.Task{target.Classification, target.Regression} {
 		x, types, labels, weights := texts(300, task)
 		e := NewPlan(types, x, labels, task)
@@ -91,7 +91,7 @@ func plainGrams(p *prior, x, row []float64, labels []target.Label, weights []flo
 
 // The statistics by hand: three rows with n-gram 7, of which one also has 9, and a row without any. The
 // prior weight is part of what a model has learned.
-func TestStatisticsOfGramsByHand(t *testing.T) {
+func TestStatisticsOfGramsAreTheirDefinition(t *testing.T) {
 	keys := [][]float64{{7, 0}, {7, 9}, {7, 0}, {0, 0}}
 	for _, test := range []struct {
 		task     target.Task
@@ -128,7 +128,7 @@ func TestStatisticsOfGramsByHand(t *testing.T) {
 }
 
 // With OutOfFold, the statistics of a row are of the rows in the other folds.
-func TestGramsOutOfFold(t *testing.T) {
+func TestOutOfFoldStatisticsOfGramsAreOfTheOtherFolds(t *testing.T) {
 	const folds = 4
 	for _, task := range []target.Task{target.Classification, target.Regression} {
 		x, types, labels, weights := texts(120, task)
@@ -178,7 +178,7 @@ func TestGramsTellTheLabel(t *testing.T) {
 }
 
 // A window of rows is encoded as the model saw it, and the state of the model does not change.
-func TestGramsOfAWindow(t *testing.T) {
+func TestWindowEncodesGramsAsTheModelSawThem(t *testing.T) {
 	x, types, labels, weights := texts(400, target.Classification)
 	d, from := len(types), 150
 	e := NewPlan(types, x, labels, target.Classification)

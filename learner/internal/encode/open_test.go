@@ -94,7 +94,7 @@ func TestLateStatisticsAreTheirDefinition(t *testing.T) {
 }
 
 // The window of a refit encodes late values as the model saw them.
-func TestWindowOfLateValues(t *testing.T) {
+func TestWindowEncodesLateValuesAsTheModelSawThem(t *testing.T) {
 	const first, from, rows = 200, 320, 600
 	x, weights, labels := opening(first, rows)
 	types := []Type{Category}

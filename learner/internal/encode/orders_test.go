@@ -12,7 +12,7 @@ import (
 
 // Orders are uniform, have nothing to do with each other or with the order of the keys, and are a
 // format: these values may never change.
-func TestRandomOrders(t *testing.T) {
+func TestRandomOrdersAreUniformAndForever(t *testing.T) {
 	const n = 4096
 	for name, key := range map[string]func(i int) uint64{
 		"hashes":  func(i int) uint64 { return rand.New(rand.NewPCG(1, uint64(i))).Uint64() >> 12 },

@@ -80,7 +80,7 @@ func TestWindowIsExactForWholeWeights(t *testing.T) {
 
 // A value that has left the table among the rows of a window leaves sums without a weight,
 // not negative ones.
-func TestWindowOfValuesThatWereRemoved(t *testing.T) {
+func TestRemovedValuesLeaveNoNegativeSumsInAWindow(t *testing.T) {
 	n := maxEntries + 100
 	x, labels, weights := make([]float64, n), make([]target.Label, n), make([]float64, n)
 	for i := range x {

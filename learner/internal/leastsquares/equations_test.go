@@ -39,8 +39,8 @@ func solution(t *testing.T, e *Equations, penalty float64) []float64 {
 	return w
 }
 
-// TestEquations: their solution is gonum's, and weight 2 is the same row twice.
-func TestEquations(t *testing.T) {
+// TestEquationsHaveTheSolutionOfGonum: their solution is gonum's, and weight 2 is the same row twice.
+func TestEquationsHaveTheSolutionOfGonum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, n, penalty = 60, 7, 0.3
 	z, y, weights := make([][]float64, rows), make([]float64, rows), make([]float64, rows)

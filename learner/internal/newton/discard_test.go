@@ -245,7 +245,7 @@ func TestMembersOfAModelWithTreesAreDiscarded(t *testing.T) {
 }
 
 // Trees that have lost their members before go without a change of those that remain.
-func TestTreesAloneGo(t *testing.T) {
+func TestTreesAloneGoWithoutAChangeOfTheMembers(t *testing.T) {
 	p, _ := withTrees(true)
 	problem := p.Problem
 	problem.Head, problem.Prior = target.NewHead(nil, target.Classification, 6, 1), make([]float64, 6)

@@ -10,7 +10,7 @@ import (
 // A window is long beside a mixture, with enough effort, few inputs and noise in the labels: then the members that
 // learn from all rows do so from all of these, and the others as they did. In every case the bounds
 // of the memory have room for it.
-func TestLongWindows(t *testing.T) {
+func TestWindowsAreLongWhereRowsAndLabelsSuitIt(t *testing.T) {
 	plain, _ := sixClasses(true)
 	for _, test := range []struct {
 		name   string

@@ -127,7 +127,7 @@ func TestNthIsTheSortedOnesNth(t *testing.T) {
 	})
 }
 
-func TestMedianDistance(t *testing.T) {
+func TestMedianDistanceLeavesOutEqualRows(t *testing.T) {
 	// The distances are 0 (not counted), 1, 1, 3, 4, 4.
 	s := sample{dim: 1, x: []float64{0, 0, 1, 4}}
 	if got := s.median(s.distances([]float64{1})); got != 9 {
