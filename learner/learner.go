@@ -282,7 +282,7 @@ func (l *Learner) push(p *PredictedBatch, i int, y Label, weight float64) {
 	if l.fit.Encoding != nil {
 		l.raw = append(l.raw, p.raw.X(i)...)
 	}
-	l.pending.Scores = append(l.pending.Scores, p.f[i*p.Columns:(i+1)*p.Columns]...)
+	l.pending.Scores = append(l.pending.Scores, p.f[i*p.columns:(i+1)*p.columns]...)
 	l.pending.Labels = append(l.pending.Labels, y)
 	l.pending.Weights = append(l.pending.Weights, weight)
 }

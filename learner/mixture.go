@@ -159,8 +159,8 @@ func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
 	return l.last
 }
 
-// lastSeen holds the last labels of the rows of a pass, so that none has to be looked for: a pass
-// can be long, as only labels end it.
+// lastSeen holds the last labels of the rows of a pass. Searching the rows for them would take long in
+// a long pass, and without labels a pass has any length.
 type lastSeen struct {
 	any     Label            // of any key
 	without Label            // of the empty key, which needs no map
@@ -181,7 +181,7 @@ func (s *lastSeen) of(key string) Label {
 	return s.keyed[key]
 }
 
-// put has y be the last label of a key.
+// put records y as the last label of a key.
 func (s *lastSeen) put(key string, y Label) {
 	s.any = y
 	if key == "" {

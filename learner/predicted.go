@@ -25,9 +25,9 @@ type PredictedBatch struct {
 	rows    int
 	head    target.Head
 	x       []float32 // scaled
-	f       []float64 // rows × columns
-	Columns int
-	Served  int // first column of f with the scores that the engine serves
+	f       []float64 // scores of all candidates of the engine, rows × columns
+	columns int
+	served  int // first column of f with the scores that the engine serves
 
 	fates []fate // of its rows; empty if all of them count fully
 
@@ -75,7 +75,7 @@ func (p *PredictedBatch) engineScores(i int) []float64 {
 	if p.isBeyond(i) {
 		f, i = p.beyondF, p.beyondRows[i]
 	}
-	at := i*p.Columns + p.Served
+	at := i*p.columns + p.served
 	return f[at : at+p.head.Scores()]
 }
 
@@ -158,14 +158,14 @@ func (l *Learner) read(p *PredictedBatch) {
 func (l *Learner) score(p *PredictedBatch) {
 	p.within, p.beyondRows = nil, p.beyondRows[:0]
 	if l.fit == nil {
-		p.Columns, p.Served = l.head.Scores(), 0
+		p.columns, p.served = l.head.Scores(), 0
 		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
 		if p.isMixed {
 			l.beginMixed(p)
 		}
 		return
 	}
-	p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
+	p.columns, p.served = l.engine.Columns(), l.engine.Served()
 	p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
 	if p.isMixed {
 		l.setWithin(p)

@@ -14,10 +14,10 @@ func rival(l *Learner, b *Batch) (mixture, best float64) {
 	for b.Len() > 0 {
 		p := l.Predict(b)
 		if l.fit != nil {
-			wrong = append(wrong, make([]float64, p.Columns-len(wrong))...)
+			wrong = append(wrong, make([]float64, p.columns-len(wrong))...)
 			for i := range p.Len() {
 				for e := range wrong {
-					if (p.f[i*p.Columns+e] > 0) != (b.Label(i).Class == 1) {
+					if (p.f[i*p.columns+e] > 0) != (b.Label(i).Class == 1) {
 						wrong[e]++
 					}
 				}

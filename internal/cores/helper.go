@@ -2,7 +2,7 @@ package cores
 
 import "sync/atomic"
 
-// helper is a goroutine of a Team. It ends when it has waited for tasks for a while in vain.
+// helper is a goroutine of a Team. It ends when no task has come for a while.
 type helper struct {
 	team   *Team
 	number int

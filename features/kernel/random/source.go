@@ -55,10 +55,3 @@ func (s *Source) Uint64() uint64 {
 // Float64 returns a uniform number in the open interval (0, 1), from the next word. It is an odd
 // multiple of 2^-53, so that its logarithm and its quantile in any distribution are finite.
 func (s *Source) Float64() float64 { return float64((float64(s.Uint64()>>12) + 0.5) * 0x1p-52) }
-
-// FillUniform sets dst to the next numbers of Float64.
-func (s *Source) FillUniform(dst []float64) {
-	for i := range dst {
-		dst[i] = s.Float64()
-	}
-}

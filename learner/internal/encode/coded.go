@@ -45,7 +45,7 @@ const (
 	codeFloor = 0.05
 )
 
-// code has up to mostCodes columns that are codes become categories as well.
+// code makes columns of numbers that are codes, at most mostCodes of them, categories as well.
 func (e *Encoding) code(x []float64, labels []target.Label) {
 	if len(labels) < codeRows {
 		return

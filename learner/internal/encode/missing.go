@@ -61,8 +61,8 @@ const (
 	leastTelling = 4
 )
 
-// tells reports whether a target is another one where the values x[0], x[stride], and so on, are
-// missing.
+// tells reports whether the mean of a target differs in the rows where the values x[0], x[stride], and
+// so on, are missing. The standard deviations of the targets are given.
 func (p *prior) tells(x []float64, stride int, labels []target.Label, deviations []float64) bool {
 	for k, deviation := range deviations {
 		n, missing, mean, among := 0.0, 0.0, 0.0, 0.0

@@ -108,9 +108,9 @@ func (c *column) mostEntries() int {
 	return maxEntries
 }
 
-// open has e expect what the first rows x do not have, or hardly have: other values of a category
-// with a column for each value, values of a column without any, and few missing values that the
-// labels seem to depend on.
+// open prepares e for what is absent or rare in the first rows x: further values of a category that has
+// a column for each value, values of a column without any, and a few missing values on which the labels
+// seem to depend.
 func (e *Encoding) open(types []Type, x []float64, labels []target.Label) {
 	deviations := e.prior.deviations(labels)
 	var late []int // columns with late statistics

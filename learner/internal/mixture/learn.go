@@ -11,7 +11,7 @@ import (
 // Last returns the last label of a key among the rows learned.
 func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
 
-// Remember has y be the last label of a key.
+// Remember records y as the last label of a key.
 func (m *Mixture) Remember(key string, y target.Label) { m.memory.push(key, y) }
 
 // Push takes the next labelled row: its scaled inputs x (nil before the first fit), its sparse

@@ -12,12 +12,12 @@ type leafScores struct {
 	scores  []float64
 	scored  []float32              // the rows that were scored last
 	numbers []int32                // and their leaves, trees × rows
-	found   bool                   // they are known before the trees are asked
-	do      func(worker, task int) // asks some trees
+	found   bool                   // the leaves of the rows are known already
+	do      func(worker, task int) // finds the leaves in some trees
 }
 
 const (
-	// treesPerTask is the number of trees that one core asks at a time.
+	// treesPerTask is the number of trees in which one core finds leaves at a time.
 	treesPerTask = 4
 
 	// leavesPerCore is the number of leaves to find that justify another core. They take about 50
@@ -63,7 +63,7 @@ func (w *newton) scoreLeaves(f []float64, x []float32) {
 	l.found = l.look(x)
 	if l.do == nil {
 		l.do = func(_, task int) {
-			w.forest.ask(task*treesPerTask, min((task+1)*treesPerTask, w.forest.trees.Trees()))
+			w.forest.findSome(task*treesPerTask, min((task+1)*treesPerTask, w.forest.trees.Trees()))
 		}
 	}
 	team := w.scratch.team
@@ -87,9 +87,9 @@ func (w *newton) scoreLeaves(f []float64, x []float32) {
 	}
 }
 
-// ask finds the leaves of the rows in the trees [from, to), unless they are known, and computes
+// findSome finds the leaves of the rows in the trees [from, to), unless they are known, and computes
 // the candidates of these leaves that are not computed yet. No two trees share a leaf.
-func (l *leaves) ask(from, to int) {
+func (l *leaves) findSome(from, to int) {
 	n := len(l.scored) / l.trees.Dim()
 	numbers := l.numbers[from*n : to*n]
 	if !l.found {

@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
-// take takes the memory of the engine that w replaces, which is not used any more. In the first
-// rows, to get memory for new blocks would take about as long as their steps.
+// take reuses the memory of the engine that w replaces, which is not used any more. During the first
+// rows, allocating memory for new blocks would take about as long as their steps.
 func (w *newton) take(from engine.Engine) {
 	w.Before = nil
 	if old, ok := from.(*newton); ok {
