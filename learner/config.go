@@ -254,6 +254,7 @@ func (c Config) options() engine.Options {
 		Long:           version >= warmup.Twelfth,
 		Sparing:        c.sparing() && (c.Effort == 0 || c.Effort == AutoEffort),
 		Varying:        version >= warmup.Sixteenth,
+		HeldOut:        version >= warmup.Nineteenth,
 		Steps:          engine.Steps(c.Steps),
 	}
 }

@@ -50,6 +50,7 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		}},
 		{"five classes, eighth version", "2b33d3568ef6cefd", Config{Warmup: 8, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 		{"beyond the rows, seventeenth version", "ca8eabc7e86f0be1", Config{Warmup: 17, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"five classes, nineteenth version", "c51b817caff7bd09", Config{Warmup: 19, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 		{"five classes, eighteenth version", "c51b817caff7bd09", Config{Warmup: 18, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 		{"five classes, seventeenth version", "c51b817caff7bd09", Config{Warmup: 17, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 	} {
@@ -74,6 +75,39 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		learn(l, &b, 400)
 		if got := hash(l.State()); got != test.want {
 			t.Errorf("%s: the state's hash is %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestBitsOfFinishedModelsAreForever pins the predictions of models whose rows end with young trees:
+// from the nineteenth version on, rows that are held out have a say in them. The rest of the state
+// does not depend on it.
+func TestBitsOfFinishedModelsAreForever(t *testing.T) {
+	const want = "f17a364f711e57a2"
+	for _, test := range []struct {
+		version int
+		serving string
+	}{
+		{18, "9d8258e01a9a4b60"},
+		{19, "a359a908303868a2"},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		l := newWhole(t, Config{Warmup: test.version, BlockSize: 8, MaxFeatures: 64, Mixture: true, Forest: 20, ForestTrial: true, ForestRegrow: true, ForestLasting: true})
+		var b Batch
+		b.Reset(3)
+		x := make([]float64, 3)
+		for range 800 {
+			for j := range x {
+				x[j] = rng.NormFloat64()
+			}
+			b.Append(x, cornered(x), 1)
+		}
+		learn(l, &b, 400)
+		before := l.State()
+		s := l.Finish()
+		sameState(t, "finished after a restore", restored(t, l.config, before).Finish(), s)
+		if serving, rest := hash(State{Serving: s.Serving}), hash(State{Resuming: s.Resuming}); serving != test.serving || rest != want {
+			t.Errorf("version %d: the serving part has the hash %s and the rest %s, want %s and %s", test.version, serving, rest, test.serving, want)
 		}
 	}
 }

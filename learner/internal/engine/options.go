@@ -52,6 +52,10 @@ type Options struct {
 	// noise.
 	Sparing bool
 
+	// HeldOut is for newton with Early: a model of numbers that settles with young trees grades its
+	// members by rows that are held out, as well as by their progressive losses.
+	HeldOut bool
+
 	// Varying is for newton: columns that are constant when trees grow do not count for the columns
 	// that are compared at a node.
 	Varying bool

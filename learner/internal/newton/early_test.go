@@ -2,6 +2,7 @@ package newton
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -151,5 +152,105 @@ func TestTreesCompareColumnsThatVary(t *testing.T) {
 		if labels, rest := w.sample().Varying, w.rest().Varying; labels != w.Options.Varying || rest != w.Options.Varying {
 			t.Errorf("with Varying %v, trees of labels have %v, and of what is left %v", w.Options.Varying, labels, rest)
 		}
+	}
+}
+
+// settled returns a model of numbers with trees in a short window, before and after it settles with
+// the change.
+func settled(t *testing.T, change func(w *newton)) (before []float64, w *newton) {
+	t.Helper()
+	w = planted(target.NewHead(loss.Square{}, target.Regression, 0, 2))
+	w.Options.Early = true
+	if w.forest.trees == nil || w.window.rows < heldOut*leastHeldOut || w.window.rows >= youngRows {
+		t.Fatalf("%d rows, trees: %v", w.window.rows, w.forest.trees != nil)
+	}
+	change(w)
+	before = slices.Clone(w.mixture())
+	if !w.Settle() {
+		t.Fatal("not settled")
+	}
+	return before, w
+}
+
+// Rows held out change the shares of the members in predictions, and nothing else. Other models
+// settle as before.
+func TestHeldOutRowsChangeSharesAlone(t *testing.T) {
+	_, plain := settled(t, func(w *newton) {})
+	_, graded := settled(t, func(w *newton) { w.Options.HeldOut = true })
+	if !slices.Equal(plain.coef, graded.coef) || !slices.Equal(plain.intercept, graded.intercept) || !slices.Equal(plain.forest.coef, graded.forest.coef) || !slices.Equal(plain.window.f, graded.window.f) || !slices.Equal(plain.loss, graded.loss) || plain.next != graded.next {
+		t.Error("the members differ")
+	}
+	x := plain.window.x[:plain.Dim]
+	if k := plain.Head.Scores(); slices.Equal(plain.Score(nil, x, 1)[:k], graded.Score(nil, x, 1)[:k]) {
+		t.Error("the predictions are equal")
+	}
+	progressive := plain.mixture()
+	n := graded.Head.Parts()
+	for j := range n {
+		sum := 0.0
+		for i := j; i < len(graded.mix); i += n {
+			sum += graded.mix[i]
+			if own := graded.mix[i] - (1-heldOutShare)*progressive[i]; own < -1e-12 || own > heldOutShare+1e-12 {
+				t.Errorf("target %d: the rows held out give a member the share %v", j, own)
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("target %d: the sum of the shares is %v", j, sum)
+		}
+	}
+	for name, change := range map[string]func(w *newton){
+		"another loss": func(w *newton) { w.Head.Loss = loss.Absolute{} },
+		"few rows":     func(w *newton) { w.window.rows = heldOut*leastHeldOut - 1 },
+		"old trees":    func(w *newton) { w.window.rows = youngRows },
+		"before":       func(w *newton) { w.Options.HeldOut = false },
+	} {
+		w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+		w.Options.HeldOut = true
+		if change(w); w.heldOutShares() != nil {
+			t.Errorf("%s: there are shares of rows held out", name)
+		}
+	}
+}
+
+// Rows held out tell which members are best: those with leaves for steps of a column, and for noise
+// the one without leaves that has the largest penalty.
+func TestHeldOutRowsTellWhichMembersAreBest(t *testing.T) {
+	w := planted(target.NewHead(loss.Square{}, target.Regression, 0, 1))
+	w.Options.Early, w.Options.HeldOut = true, true
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, test := range []struct {
+		name  string
+		label func(i int) float64
+		best  []int
+	}{
+		{"steps", func(i int) float64 { return math.Floor(4 * float64(w.window.x[i*w.Dim])) }, w.forest.members},
+		{"noise", func(int) float64 { return rng.NormFloat64() }, []int{0}},
+	} {
+		for i := range w.window.rows {
+			w.window.targets[i] = test.label(i)
+		}
+		shares, sum := w.heldOutShares(), 0.0
+		for _, m := range test.best {
+			sum += shares[m]
+		}
+		if sum < 0.8 {
+			t.Errorf("%s: members %v have the share %.3f of %.3f", test.name, test.best, sum, shares)
+		}
+	}
+}
+
+// Every fifth row is held out, and every row is in one of the two parts.
+func TestSplitHoldsEveryFifthRowOut(t *testing.T) {
+	v := window{rows: 12}
+	for i := range v.rows {
+		v.x = append(v.x, float32(i), float32(-i))
+		v.targets, v.weights = append(v.targets, float64(10*i)), append(v.weights, float64(100*i))
+	}
+	learned, held := v.split(2, 1)
+	if want := []float64{40, 90}; !slices.Equal(held.targets, want) || !slices.Equal(held.weights, []float64{400, 900}) || !slices.Equal(held.x, []float32{4, -4, 9, -9}) {
+		t.Errorf("held out: %v, %v, %v", held.x, held.targets, held.weights)
+	}
+	if want := []float64{0, 10, 20, 30, 50, 60, 70, 80, 100, 110}; !slices.Equal(learned.targets, want) || len(learned.x) != 2*len(want) || len(learned.weights) != len(want) {
+		t.Errorf("learned: %v, %v, %v", learned.x, learned.targets, learned.weights)
 	}
 }

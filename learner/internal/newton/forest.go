@@ -81,6 +81,11 @@ func (w *newton) grow() {
 	if single {
 		return
 	}
+	w.growFirst()
+}
+
+// growFirst grows the first trees from the rows of the window.
+func (w *newton) growFirst() {
 	s := w.sample()
 	trees := forest.Grow(s, w.Options.Forest, w.Options.Seed)
 	if w.Options.ForestPairs {

@@ -78,6 +78,7 @@ type scratch struct {
 	rowSums   rowSums
 	held      features.Held
 	g, scores []float64 // rows × members × scores, where features cannot be held
+	targets   []float64 // of a mini-batch
 	d         []float64 // sums with the step, in panels of rows
 	slope     []float64
 	step      []float32

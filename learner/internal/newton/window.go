@@ -46,11 +46,24 @@ func (v *window) setScores(f []float64, columns int) {
 
 // push puts the rows of p into the window.
 func (w *newton) push(p *engine.Minibatch) {
-	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
-	own := len(w.members) * k
-	w.forest.find(p.X)
-	from, before := 0, v.rows // first row for this panel, rows in use so far
+	n := w.Head.Parts()
+	targets := state.Extend(w.scratch.targets[:0], len(p.Labels)*n)
 	for i, y := range p.Labels {
+		for j := range n {
+			targets[i*n+j] = w.Head.PartTarget(y, j)
+		}
+	}
+	w.scratch.targets = targets
+	w.put(p.X, targets, p.Weights, p.Scores[w.Head.Scores():], w.Columns())
+}
+
+// put puts rows into the window. The scores of the members for row i begin at scores[i×stride].
+func (w *newton) put(x []float32, targets, weights, scores []float64, stride int) {
+	v, dim, n := &w.window, w.Dim, w.Head.Parts()
+	own := len(w.members) * w.Head.Scores()
+	w.forest.find(x)
+	from, before := 0, v.rows // first row for this panel, rows in use so far
+	for i, weight := range weights {
 		at := v.at
 		if v.rows < w.length {
 			at = v.rows
@@ -68,20 +81,19 @@ func (w *newton) push(p *engine.Minibatch) {
 		} else {
 			v.at = (v.at + 1) % w.length
 		}
-		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
-		vec.PackRow(v.packed, p.X[i*dim:(i+1)*dim], at)
-		if at%vec.Lanes == vec.Lanes-1 || i == len(p.Labels)-1 {
+		row := x[i*dim : (i+1)*dim]
+		copy(v.x[at*dim:], row)
+		vec.PackRow(v.packed, row, at)
+		if at%vec.Lanes == vec.Lanes-1 || i == len(weights)-1 {
 			v.of[at/vec.Lanes].Set(v.packed[at/vec.Lanes*vec.Lanes*dim:], dim)
 			n := i + 1 - from
-			w.cache.Put(at/vec.Lanes, at%vec.Lanes+1-n, n, p.X, from, at/vec.Lanes*vec.Lanes >= before)
+			w.cache.Put(at/vec.Lanes, at%vec.Lanes+1-n, n, x, from, at/vec.Lanes*vec.Lanes >= before)
 			from = i + 1
 		}
-		for j := range n {
-			v.targets[at*n+j] = w.Head.PartTarget(y, j)
-		}
-		v.setWeight(at, p.Weights[i])
+		copy(v.targets[at*n:(at+1)*n], targets[i*n:])
+		v.setWeight(at, weight)
 		w.forest.arrive(at, i)
-		for c, s := range p.Scores[i*columns+k : i*columns+k+own] {
+		for c, s := range scores[i*stride : i*stride+own] {
 			v.f[place(at, c, own)] = s
 		}
 	}
