@@ -30,8 +30,8 @@ func (c *Client) CreateDurable(ctx context.Context, name string, partitions int,
 	return c.createWith(ctx, name, partitions, config, map[string]string{"min.insync.replicas": "2"})
 }
 
-// BeforeMax and AfterMax are the properties that limit how far a record's timestamp may
-// be behind and ahead of the broker's clock. Apache Kafka has them since 3.6, and since
+// BeforeMax and AfterMax are the properties that limit how far the timestamp of
+// a record may be from the broker's clock, in the past and in the future. Apache Kafka has them since 3.6, and since
 // 4.0 the default of AfterMax is an hour.
 const (
 	BeforeMax = "message.timestamp.before.max.ms"

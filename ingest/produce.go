@@ -98,8 +98,8 @@ func (p *Producer) Append(ctx context.Context, topic string, partition int, rs [
 // Publish then continues with a new id. A batch may be stored twice if the outcome
 // of an earlier attempt was unknown, but no batch is lost.
 //
-// A record whose timestamp the topic does not accept is written with the current
-// time. Publish changes it in rs.
+// If the topic does not accept the timestamp of a record, Publish replaces it in rs
+// by the current time.
 //
 // Publish returns early if ctx ends or if a retry cannot succeed: ErrDenied, or
 // ErrTooLarge for a record that the topic does not accept in a batch by itself and

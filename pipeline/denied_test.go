@@ -15,6 +15,24 @@ import (
 	"github.com/accrete-ml/accrete/test/learntest"
 )
 
+// withUser returns clients of a new broker for its administrator, and for a user who may do no more than
+// the rules say.
+func withUser(t *testing.T, rules ...kfake.ACL) (root, ann *ingest.Client) {
+	t.Helper()
+	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(),
+		kfake.Superuser("PLAIN", "admin", "admin"), kfake.User("SCRAM-SHA-256", "ann", "pw", rules...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	as := func(mechanism, name, password string) *ingest.Client {
+		return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) {
+			c.Security = auth.Security{Protocol: "SASL_PLAINTEXT", Mechanism: mechanism, Username: name, Password: password}
+		})
+	}
+	return as("PLAIN", "admin", "admin"), as("SCRAM-SHA-256", "ann", "pw")
+}
+
 // A process that may do everything but read the configuration of the model log refuses
 // it, with the operation that has to be granted, and writes nothing.
 func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
@@ -22,25 +40,15 @@ func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
 	on := func(name string, operation kmsg.ACLOperation, allow bool) kfake.ACL {
 		return kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: name, Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: operation, Allow: allow}
 	}
-	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
-		kfake.User("SCRAM-SHA-256", "ann", "pw", on("*", kmsg.ACLOperationAll, true), on(model.LogTopic("m."+in), kmsg.ACLOperationDescribeConfigs, false)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	as := func(s auth.Security) *ingest.Client {
-		s.Protocol = "SASL_PLAINTEXT"
-		return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.Security = s })
-	}
-	root := as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
+	root, ann := withUser(t, on("*", kmsg.ACLOperationAll, true), on(model.LogTopic("m."+in), kmsg.ACLOperationDescribeConfigs, false))
 	kafkatest.Fill(t, root, in, 1, learntest.Rings(300))
 	cfg, _ := learntest.Config(root, "m", in)
 	learnAll(t, cfg)
 	before := len(kafkatest.Read(t, root, model.LogTopic(cfg.Model)))
 
-	cfg.Client = as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
+	cfg.Client = ann
 	const want = "grant the operation DescribeConfigs on the topic"
-	_, err = Open(t.Context(), cfg)
+	_, err := Open(t.Context(), cfg)
 	learntest.Wants(t, err, ErrLog, want)
 	learntest.Wants(t, err, ingest.ErrDenied, model.LogTopic(cfg.Model))
 	_, err = audit.Verify(t.Context(), cfg)
@@ -78,18 +86,9 @@ func TestLeastPrivilegeSuffices(t *testing.T) {
 			grant(topic, model.ReleasedTopic(m), read, write, remove, create, describe)
 			grant(kmsg.ACLResourceTypeTransactionalId, "accrete-"+m, write, describe)
 		}
-		k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
-			kfake.User("SCRAM-SHA-256", "ann", "pw", may...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer k.Close()
-		as := func(s auth.Security) *ingest.Client {
-			s.Protocol = "SASL_PLAINTEXT"
-			return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.Security = s })
-		}
-		kafkatest.Fill(t, as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"}), in, 1, learntest.Rings(300))
-		cfg, _ := learntest.Config(as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"}), "m", in)
+		root, ann := withUser(t, may...)
+		kafkatest.Fill(t, root, in, 1, learntest.Rings(300))
+		cfg, _ := learntest.Config(ann, "m", in)
 		cfg.Transactional = transactional
 		learnAll(t, cfg)
 	}

@@ -118,6 +118,7 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: x", ingest.ErrUnreachable), exit.Later},
 		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), exit.Refused},
 		{fmt.Errorf("%w: x", ingest.ErrDenied), exit.Refused},
+		{fmt.Errorf("%w: x", ingest.ErrRejected), exit.Refused},
 		{learner.Config{Sampling: "sorf"}.Check([]string{"a", "b"}), exit.Refused},
 		{fmt.Errorf("%w: x", metric.ErrColumns), exit.Refused},
 		{kafka.NotLeaderForPartition, exit.Later},

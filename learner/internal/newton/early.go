@@ -38,8 +38,7 @@ const (
 	// own begin from 0.
 	heldOutRounds = 2 * settlingRounds
 
-	// heldOut says which rows grade the members: every one of that many. With fewer than leastHeldOut
-	// such rows, none do.
+	// One row of every heldOut grades the members. With fewer than leastHeldOut such rows, none do.
 	heldOut, leastHeldOut = 5, 100
 
 	// heldOutShare is the part of a mixture that the rows held out decide on; the progressive losses

@@ -224,6 +224,12 @@ func TestHeldOutRowsTellWhichMembersAreBest(t *testing.T) {
 		best  []int
 	}{
 		{"steps", func(i int) float64 { return math.Floor(4 * float64(w.window.x[i*w.Dim])) }, w.forest.members},
+		{"steps, and a label far off", func(i int) float64 {
+			if i == heldOut-1 { // held out
+				return 1e6
+			}
+			return math.Floor(4 * float64(w.window.x[i*w.Dim]))
+		}, w.forest.members},
 		{"noise", func(int) float64 { return rng.NormFloat64() }, []int{0}},
 	} {
 		for i := range w.window.rows {

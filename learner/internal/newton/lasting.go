@@ -66,7 +66,8 @@ func (w *newton) lastingParts() int {
 // pay. The trees grow again at lastingRows; trees of classes that lose their members only at the
 // last trial grow again there.
 func (w *newton) keepLasting(r regrowth) {
-	last := r.rows == regrowths[len(regrowths)-1].rows
+	all := w.regrowths()
+	last := r.rows == all[len(all)-1].rows
 	if !w.lasts() || last && !w.forest.lasting.pays() {
 		w.discardForest()
 		return
