@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest"
 )
@@ -49,8 +50,11 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	}
 	for i, o := range objects {
 		if err := w.add(o, key); err != nil {
-			if list {
+			switch {
+			case list:
 				return a, bad("row %d: %v", i, err)
+			case several(b):
+				return a, bad("the body has more than one object: want one, or a list of objects, [{…},{…}]")
 			}
 			return a, bad("%v", err)
 		}
@@ -94,7 +98,7 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 func objectsOf(b []byte) (objects []json.RawMessage, list bool, fault *failure) {
 	objects, list = []json.RawMessage{b}, b[0] == '['
 	switch {
-	case !list && b[0] != '{' && json.Valid(b):
+	case !list && b[0] != '{' && utf8.Valid(b):
 		return nil, list, bad("the body is %.20q: want an object, or a list of objects", b)
 	case list:
 		if err := json.Unmarshal(b, &objects); err != nil {
@@ -105,4 +109,14 @@ func objectsOf(b []byte) (objects []json.RawMessage, list bool, fault *failure) 
 		}
 	}
 	return objects, list, nil
+}
+
+// several reports whether b has another object after the first, as JSON lines have.
+func several(b []byte) bool {
+	d, first := json.NewDecoder(bytes.NewReader(b)), json.RawMessage(nil)
+	if d.Decode(&first) != nil {
+		return false
+	}
+	rest := bytes.TrimSpace(b[d.InputOffset():])
+	return len(rest) > 0 && rest[0] == '{'
 }

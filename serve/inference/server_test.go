@@ -244,6 +244,9 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		``:                               `the body is empty`,
 		`[1,`:                            `the body is not JSON`,
 		"\xff":                           `not valid UTF-8`,
+		"{\"amount\":1}\n{\"amount\":2}": `the body has more than one object: want one, or a list of objects`,
+		`{"amount":1} x`:                 `json: 1 bytes after the end`,
+		"amount,paid\n1,true\n":          `the body is "amount,paid\n1,true": want an object, or a list of objects`,
 	} {
 		if got := in[struct{ Error string }](t, c.ask("POST", "/predict", body, 400)); !strings.Contains(got.Error, reason) {
 			t.Errorf("%s: %s, want %s", body, got.Error, reason)
