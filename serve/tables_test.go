@@ -89,7 +89,8 @@ func TestAScorerEnrichesWithTheNewestRows(t *testing.T) {
 }
 
 // A model of the past that is asked over HTTP has the rows of the tables, as the one that is
-// served, whichever of them is asked first. One whose tables are others is refused.
+// served, whichever of them is asked first. One whose tables are others is refused. Rows of requests
+// without a row of a table are counted.
 func TestModelsOfThePastHaveTheRowsOfTheirTables(t *testing.T) {
 	w, topic := newWorld(t), kafkatest.Name("customers")
 	kafkatest.Fill(t, w.client, topic, 1, nil)
@@ -136,8 +137,12 @@ func TestModelsOfThePastHaveTheRowsOfTheirTables(t *testing.T) {
 		t.Fatal("there is no model of the past")
 	}
 	for _, order := range [][]int64{{past, champion.ID.Step, past}, {champion.ID.Step, past, champion.ID.Step}} {
-		mux := http.NewServeMux()
-		(&inference.Server{Name: w.model, Version: "v1", Model: s.Model, Past: s.Archive()}).Register(mux)
+		mux, missing := http.NewServeMux(), int64(0)
+		(&inference.Server{Name: w.model, Version: "v1", Model: s.Model, Past: s.Archive(), NoRow: func(table string, records int64) {
+			if missing += records; table != "customers" {
+				t.Errorf("%d records without a row in %s", records, table)
+			}
+		}}).Register(mux)
 		ask := func(step int64, inputs string) string {
 			t.Helper()
 			rec, path := httptest.NewRecorder(), fmt.Sprintf("/v2/models/%s/versions/%d/infer", w.model, step)
@@ -154,6 +159,9 @@ func TestModelsOfThePastHaveTheRowsOfTheirTables(t *testing.T) {
 			if got != want || got == none {
 				t.Errorf("step %d of %v: %s, with the field of the row %s, without a row %s", step, order, got, want, none)
 			}
+		}
+		if missing != 6 {
+			t.Errorf("%d rows of requests without a row of the table are counted, want 6", missing)
 		}
 	}
 	m, err := s.Archive().Version(t.Context(), fmt.Sprint(past))

@@ -38,7 +38,10 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 
 // predictions returns what answers requests for predictions over HTTP, and counts them.
 func predictions(model string, canary serve.Canary, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, m *metrics.Scorer) *inference.Server {
-	return &inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel, Passed: passed, Log: log, Observe: m.Request, Untimed: m.Untimed}
+	return &inference.Server{
+		Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Canary: canary, Second: s.CanaryModel,
+		Passed: passed, Log: log, Observe: m.Request, Untimed: m.Untimed, NoRow: m.Tables.Missing,
+	}
 }
 
 // scoreReport is the progress of a scorer.

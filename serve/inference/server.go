@@ -52,6 +52,7 @@ type Server struct {
 	Second  func() *serve.Served                           // the current model of Canary; nil: there is none yet
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
 	Untimed func(code int)                                 // called instead of Observe for requests that were refused unread or aborted; may be nil
+	NoRow   func(table string, records int64)              // called after each request, with the records that have no row in a table; may be nil
 	Passed  record.Passed                                  // what responses of /predict take over from their inputs
 	Log     *RequestLog                                    // nil: requests are not logged
 	reading atomic.Int64                                   // bytes of large bodies that are being read

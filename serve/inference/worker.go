@@ -67,7 +67,14 @@ func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 	}
 	w.batch.Reset(len(m.Schema.Columns))
 	w.log = nil
-	return w, back, nil
+	return w, func(w *worker) {
+		for i, n := range w.decoder.WithoutRow() {
+			if s.NoRow != nil {
+				s.NoRow(m.Decode.Tables[i].Name(), n)
+			}
+		}
+		back(w)
+	}, nil
 }
 
 // add decodes a row like a record of a topic with this value and key, and adds it to the batch.
