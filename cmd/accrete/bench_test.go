@@ -158,6 +158,18 @@ func TestBenchComparesTheMixture(t *testing.T) {
 	}
 }
 
+// A set of one class is a classification of that class.
+func TestBenchNamesASingleClass(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.stream.csv"), []byte("x,y\n"+strings.Repeat("1,no\n", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := call(t, nil, "bench", dir, "--algorithms", "ridge")
+	if want := "a: classification of 1 class, 40 examples of 1 input\n"; code != exit.Done || !strings.HasPrefix(stdout, want) {
+		t.Errorf("exit code %d, want %s%s%s", code, want, stdout, stderr)
+	}
+}
+
 // Each set is one object on a line of its own.
 func TestBenchPrintsAnObjectForEachSet(t *testing.T) {
 	dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -146,7 +147,7 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 	if args[0] == "help" { // no command: accrete help COMMAND is accrete COMMAND --help
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(withNegatives(args))
 	if *helped {
 		return nil
 	}
@@ -171,6 +172,24 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return p.Profiled(func() error { return c.Run(ctx, e) })
 	}
 	return c.Run(ctx, e)
+}
+
+// withNegatives joins a flag and the negative number after it, --lags and -1 to --lags=-1: the parser
+// would take the number for a short flag.
+func withNegatives(args []string) (joined []string) {
+	for i, a := range args {
+		if a == "--" {
+			return append(joined, args[i:]...)
+		}
+		n := len(joined) - 1
+		_, err := strconv.ParseFloat(a, 64)
+		if err == nil && a[0] == '-' && n >= 0 && strings.HasPrefix(joined[n], "--") && !strings.Contains(joined[n], "=") {
+			joined[n] += "=" + a
+		} else {
+			joined = append(joined, a)
+		}
+	}
+	return joined
 }
 
 // finite rejects NaN and infinity, which are values of no flag.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,11 +36,12 @@ func TestValuesOutOfRangeAreRefusedAlike(t *testing.T) {
 		words := strings.Fields(strings.ReplaceAll(line, "ROWS", rows))
 		last := len(words) - 1
 		flag, value := words[last-1], words[last]
-		words = append(words[:last-1], flag+"="+value)
-		code, _, stderr := call(t, nil, words...)
+		joined := append(slices.Clone(words[:last-1]), flag+"="+value)
 		want := fmt.Sprintf(`^accrete: ([a-z ]+: )?%s is "?%s( s)?"?: want (0 \(none\), or |0 for the default, or |more than |default, auto, or |auto, or )?[0-9a-z]`, flag, regexp.QuoteMeta(strings.Replace(value, "1ns", "1e-09", 1)))
-		if code != exit.Misused || !regexp.MustCompile(want).MatchString(stderr) {
-			t.Errorf("%s: exit code %d, %q", line, code, stderr)
+		for _, words := range [][]string{words, joined} {
+			if code, _, stderr := call(t, nil, words...); code != exit.Misused || !regexp.MustCompile(want).MatchString(stderr) {
+				t.Errorf("%s: exit code %d, %q", words, code, stderr)
+			}
 		}
 	}
 }

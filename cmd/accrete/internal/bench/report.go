@@ -40,11 +40,8 @@ func (c *Command) text(reports []report) string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		targets := "one value"
-		if r.Targets > 1 {
-			targets = fmt.Sprintf("%d classes", r.Targets)
-		}
-		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
+		task, _ := learner.ParseTask(r.Task)
+		fmt.Fprintf(&b, "%s: %s of %s, %s of %s\n", r.Set, r.Task, display.Targets(task, r.Targets), display.Count(int64(r.Examples), "example"), display.Count(int64(r.Inputs), "input"))
 		fmt.Fprintf(&b, "%-16s %11s %11s %9s %11s %11s", "", "progressive", "test", "features", "examples/s", "per CPU s")
 		classes, costs := c.showsClasses(r)
 		if classes {
@@ -57,7 +54,6 @@ func (c *Command) text(reports []report) string {
 		if c.Intervals > 0 {
 			fmt.Fprintf(&b, " %9s %11s", "inside", "mean width")
 		}
-		task, _ := learner.ParseTask(r.Task)
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-16s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())

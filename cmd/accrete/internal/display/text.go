@@ -41,3 +41,14 @@ func Majority(t learner.Task) string {
 	}
 	return "majority"
 }
+
+// Targets returns what a model predicts: its classes or its values, of which there are n.
+func Targets(t learner.Task, n int) string {
+	switch {
+	case t == learner.Classification:
+		return Count(int64(n), "class")
+	case n > 1:
+		return Count(int64(n), "value")
+	}
+	return "one value"
+}

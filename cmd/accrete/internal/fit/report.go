@@ -142,17 +142,10 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 
 func (f *Command) text(r Report, task learner.Task, why string) string {
 	var b strings.Builder
-	targets := "one value"
-	switch {
-	case task == learner.Classification:
-		targets = display.Count(int64(r.Targets), "class")
-	case r.Targets > 1:
-		targets = display.Count(int64(r.Targets), "value")
-	}
 	if task == learner.Novelty {
 		fmt.Fprintf(&b, "novelty in %s (%s)\n", display.Count(int64(r.Inputs), "input"), why)
 	} else {
-		fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
+		fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, display.Targets(task, r.Targets), display.Count(int64(r.Inputs), "input"), why)
 	}
 	b.WriteString(inputs.Text(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
