@@ -253,7 +253,7 @@ func advise(err *Error) *Error {
 	}
 	switch {
 	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
-		return bad(err.Stage, "%s: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
+		return bad(err.Stage, "%s: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
 		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
