@@ -135,7 +135,7 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 	}
 	row, err := d.row(r)
 	if err != nil {
-		err = advise(err)
+		err = d.advise(err)
 	}
 	return row, err
 }

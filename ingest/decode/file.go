@@ -347,7 +347,7 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 		_, err = f.reader.decode(record)
 	}
 	if err != nil {
-		return dst, f.lineError(advise(err))
+		return dst, f.lineError(f.reader.advise(err))
 	}
 	return out, nil
 }

@@ -82,19 +82,19 @@ func TestFiles(t *testing.T) {
 		{Config{}, "a.csv", "a,y\n1,1\n,2\nx,3\n2\n4,\"\n", `classification
 [a] [1] y=1 w=1 k= classification
 line 3: columns: "a" is null, want a number: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)
-line 4: columns: "a" is text "x", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
+line 4: columns: "a" is text "x", want a number: convert it to numbers, or leave the column out
 line 5: csv: 1 cells, but the header has 2
 line 6: csv: byte 5: extraneous or missing " in quoted-field: a quote inside a quoted cell is written twice`},
 		{Config{Missing: "zero", Unknown: "ignore"}, "a.csv", "a,country,y\n,US,1.5\n2,UK,2.5\n", `regression
 [a] [0] y=1.5 w=1 k= regression
 [a] [2] y=2.5 w=1 k= regression`},
 		{Config{}, "a.csv", "a,y\nnan,1\n0x10,1\n1_0,1\ninf,1\n1e999,1\n.,1\n1e5,1", `classification
-line 2: columns: "a" is text "nan", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
-line 3: columns: "a" is text "0x10", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
-line 4: columns: "a" is text "1_0", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
-line 5: columns: "a" is text "inf", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
+line 2: columns: "a" is text "nan", want a number: convert it to numbers, or leave the column out
+line 3: columns: "a" is text "0x10", want a number: convert it to numbers, or leave the column out
+line 4: columns: "a" is text "1_0", want a number: convert it to numbers, or leave the column out
+line 5: columns: "a" is text "inf", want a number: convert it to numbers, or leave the column out
 line 6: limits: "a" is 1e999, out of range ±1e+30
-line 7: columns: "a" is text ".", want a number: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore
+line 7: columns: "a" is text ".", want a number: convert it to numbers, or leave the column out
 [a] [100000] y=1 w=1 k= classification`},
 		{Config{}, "a.csv", "a,y\n1,1\n1,two\n1,1.0\n", `classification
 [a] [1] y=1 w=1 k= classification
@@ -590,5 +590,21 @@ func TestMarkersInColumnsWithoutAType(t *testing.T) {
 	}
 	if fmt.Sprint(row.Types) != "[numeric category]" || math.IsNaN(row.X[1]) {
 		t.Errorf("%v %v", row.Types, row.X)
+	}
+}
+
+// The error of text in a column of numbers advises what the user can do: a column whose type comes from
+// the first rows can be declared.
+func TestTextAmongNumbersHasAdvice(t *testing.T) {
+	for infer, want := range map[bool]string{true: "or declare another type of the column, such as category (fit --columns, or input.columns)", false: "or leave the column out"} {
+		f := open(t, Config{Infer: infer}, "a.csv", "a,y\n"+strings.Repeat("98101,1\n", 1000)+"98101-2,1\n")
+		for range 1000 {
+			if _, err := f.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.Next(); err == nil || !strings.HasSuffix(err.Error(), `a.csv, line 1002: columns: "a" is text "98101-2", want a number: convert it to numbers, `+want) {
+			t.Errorf("inferred types: %t: %v", infer, err)
+		}
 	}
 }

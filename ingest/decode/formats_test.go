@@ -169,7 +169,7 @@ func TestAnUnknownFormatIsRefusedWithTheKnownOnes(t *testing.T) {
 func TestTheFirstInvalidIndexIsNamed(t *testing.T) {
 	for range 20 {
 		_, err := New(Config{Format: "float32", Label: "y", Weight: "w", Key: "k"}, Schema{})
-		if err == nil || !strings.HasPrefix(err.Error(), `input.label is "y"`) {
+		if err == nil || err.Error() != `input.label is "y": want the index of a number, such as 0 for the first` {
 			t.Fatal(err)
 		}
 	}

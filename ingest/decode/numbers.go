@@ -38,7 +38,7 @@ func indicesOnly(c Config) error {
 	} {
 		for _, name := range o.names {
 			if _, ok := schema.Index(name); !ok && name != "" {
-				return fmt.Errorf("%s is %q: with the format %s want the index of a number, such as 0 for the first", o.option, name, c.Format)
+				return fmt.Errorf("%s is %q: want the index of a number, such as 0 for the first", o.option, name)
 			}
 		}
 	}

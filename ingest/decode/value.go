@@ -247,13 +247,15 @@ func bad(stage, format string, args ...any) *Error {
 func (e *Error) of(name []byte) *Error { return bad(e.Stage, "%s: %s", excerpt.Quote(name), e.Reason) }
 
 // advise adds what the user can do about an error in a file.
-func advise(err *Error) *Error {
+func (d *Decoder) advise(err *Error) *Error {
 	if err.Stage != "columns" {
 		return err
 	}
 	switch {
+	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]) && d.config.Infer:
+		return bad(err.Stage, "%s: convert it to numbers, or declare another type of the column, such as category (fit --columns, or input.columns)", err.Reason)
 	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
-		return bad(err.Stage, "%s: convert it to numbers, or leave the column out: of the file, of fit --columns, or of input.columns with input.unknown: ignore", err.Reason)
+		return bad(err.Stage, "%s: convert it to numbers, or leave the column out", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
 		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
