@@ -110,7 +110,7 @@ func (c *csvRows) labels() (ys []int, err error) {
 	case len(c.header) == 1:
 		return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", excerpt.Quote(c.header[0]))
 	}
-	return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", excerpt.List(c.header))
+	return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s%s", excerpt.List(c.header), headless(c.header))
 }
 
 // find returns the index of the column with a configured name, or -1 if no name is configured.
@@ -121,7 +121,17 @@ func (c *csvRows) find(name, what string) (int, error) {
 	if i, ok := c.at[name]; ok {
 		return i, nil
 	}
-	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", excerpt.Quote(name), what, didYouMean(name, c.header), excerpt.List(c.header))
+	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s%s", excerpt.Quote(name), what, didYouMean(name, c.header), excerpt.List(c.header), headless(c.header))
+}
+
+// headless returns a hint if a header consists of numbers, as the first row of a file without one does.
+func headless(header []string) string {
+	for _, name := range header {
+		if cell(name).kind != num {
+			return ""
+		}
+	}
+	return "; if the first line is a row, write a header before it"
 }
 
 // didYouMean returns a hint to the name that is nearest to a misspelt one, or "".

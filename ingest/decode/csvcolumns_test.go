@@ -49,7 +49,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with commas, such as "1,25"`,
 		"\xff\xfea\x00,\x00y\x00\n\x00":                "UTF-16",
 		"a,y\r1,2\r3,4\r":                              `tr '\r' '\n'`,
-		"PK\x03\x04xxxx":                               "ZIP archive",
+		"PK\x03\x04xxxx":                               "ZIP archive, as spreadsheets and .npz files are",
 		"PAR1xxxx":                                     "Parquet",
 		"[\n {\"a\":1,\"y\":2}]\n":                     "one object a line",
 		"{\n \"a\":1,\n \"y\":2\n}\n":                  "line 1: json: unexpected end, want a name in quotes: an object has to be on one line",

@@ -145,6 +145,8 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		want       string
 	}{
 		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: choose the label with --label (input.label) from the columns amount, is_fraud`},
+		{Config{}, "a.tsv", "1\t0.5\n0\t0.1\n", `no column is named y or label: choose the label with --label (input.label) from the columns 1, 0.5; if the first line is a row, write a header before it`},
+		{Config{Label: "0"}, "a.csv", "1,0.5\n0,0.1\n", `the columns are 1, 0.5; if the first line is a row, write a header before it`},
 		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `there is no column "isfraud", which is configured as the label (did you mean "is_fraud"?); the columns are amount, is_fraud`},
 		{Config{}, "a.libsvm", "1 0:2 1:3\n0 0:1\n", `none of the first 2 rows can be read: "0:2": indices begin at 1, as scikit-learn writes them with zero_based=False`},
 		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `there are columns y and label: choose the label with --label (input.label)`},
