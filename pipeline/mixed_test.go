@@ -216,11 +216,11 @@ func TestWhatANewModelMisreadsIsReported(t *testing.T) {
 		schema decode.Schema
 		want   string
 	}{
-		"new":            {nil, learner.Auto, "%d", decode.Schema{}, "[{[note] 3}]"},
+		"new":            {nil, learner.Auto, "%d", decode.Schema{}, "[{[note] 3 0}]"},
 		"declared":       {map[string]string{"note": "text"}, learner.Regression, "%d", decode.Schema{}, "[]"},
 		"classification": {map[string]string{"note": "text"}, learner.Classification, "%d", decode.Schema{}, "[]"},
 		"classes":        {map[string]string{"note": "text"}, learner.Auto, `"%d"`, decode.Schema{}, "[]"},
-		"fractions":      {nil, learner.Auto, "%d.5", decode.Schema{}, "[{[note] 0}]"},
+		"fractions":      {nil, learner.Auto, "%d.5", decode.Schema{}, "[{[note] 0 0}]"},
 		"known":          {nil, learner.Auto, "%d", decode.Schema{Columns: []string{"kind", "note"}, Types: []string{"category", "category"}}, "[]"},
 	} {
 		d, err := history.NewDecider(decode.Config{Label: "y", Missing: "impute", Infer: true, Grams: true, Types: test.types, Task: test.task}, false, &test.schema)

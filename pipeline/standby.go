@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -271,6 +272,7 @@ func newDecider(c model.Config, h *history.History) (*history.Decider, error) {
 		return nil, err
 	}
 	d.Values, d.Redact, d.Form = c.Values, c.Passed.Redact, c.Form
+	d.Robust = !slices.Contains([]string{"", "auto", loss.Square{}.String()}, c.Learner.Loss)
 	d.Enrich(h)
 	return d, nil
 }

@@ -193,13 +193,16 @@ func wrongType(name []byte, v value, t learner.ColumnType) *Error {
 // Look starts collecting statistics of the values of the next records, for Hint.
 func (d *Decoder) Look() { d.looks = hints.New() }
 
-// look adds the values of d.list and the label to the statistics for Hint and LikeClasses.
+// look adds the values of d.list and the label to the statistics for Hint, LikeClasses and LongTail.
 func (d *Decoder) look(y learner.Label) {
 	if !d.looks.NextRow() {
 		return
 	}
-	if y.Task == learner.Regression && y.Targets() == 1 && d.config.Task == learner.Auto {
-		d.looks.Labels.Add(y.Value)
+	if y.Task == learner.Regression && y.Targets() == 1 {
+		d.looks.Tail.Add(y.Value)
+		if d.config.Task == learner.Auto {
+			d.looks.Labels.Add(y.Value)
+		}
 	}
 	for _, f := range d.list {
 		switch f.kind {
@@ -231,6 +234,10 @@ func (d *Decoder) LikeClasses() int {
 	}
 	return d.looks.Labels.Classes()
 }
+
+// LongTail returns the percentage of the variance of the labels, of which Look has collected statistics,
+// that the largest hundredth of them has, if they have a long tail. Otherwise it returns 0.
+func (d *Decoder) LongTail() int { return d.looks.Tail.Percent() }
 
 // IsText reports whether the values of a field, of which Look has collected statistics, are probably
 // sentences or descriptions.

@@ -201,8 +201,9 @@ type (
 
 	// Misread reports what the first 1,000 records of a new model look like, but are not read as.
 	Misread struct {
-		Texts   []string // categories that are probably sentences or descriptions
-		Classes int      // number of different labels that are read as values and are probably classes; 0: none
+		Texts    []string // categories that are probably sentences or descriptions
+		Classes  int      // number of different labels that are read as values and are probably classes; 0: none
+		LongTail int      // percentage of the variance that the largest labels have, if they decide the square loss; 0: they do not
 	}
 
 	// NewClasses reports labels of classes that no record had before, after the first 1,000 records. Each

@@ -31,7 +31,8 @@ const textWords = 3
 
 // Counter collects statistics of the values in the first rows.
 type Counter struct {
-	Labels Labels // numbers that are labels
+	Labels Labels   // numbers that are labels, and may be classes
+	Tail   LongTail // numbers that are labels
 
 	rows   int
 	fields map[string]*field

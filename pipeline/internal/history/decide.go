@@ -70,6 +70,7 @@ type Decider struct {
 	Values record.Values     // what errors and samples may show of a record
 	Redact *record.Redaction // what errors and samples must not show
 	Form   record.Form       // form of the predictions of a new BATCH
+	Robust bool              // the loss is one that few large labels do not dominate
 
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
@@ -237,12 +238,15 @@ func (d *Decider) misread(s *decode.Schema) *event.Misread {
 	}
 	d.looking = false
 	m := event.Misread{Classes: d.decoder.LikeClasses()}
+	if !d.Robust {
+		m.LongTail = d.decoder.LongTail()
+	}
 	for _, f := range s.Fields() {
 		if f.Type == learner.CategoryColumn.String() && d.decoder.IsText(f.Name) {
 			m.Texts = append(m.Texts, f.Name)
 		}
 	}
-	if m.Texts == nil && m.Classes == 0 {
+	if m.Texts == nil && m.Classes == 0 && m.LongTail == 0 {
 		return nil
 	}
 	return &m

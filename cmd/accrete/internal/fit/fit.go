@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -145,8 +146,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Progressive.Figures = run.Deviation()
-	warnOfLabels(e, file)
-	r.tail.warn(e, f.Loss)
+	f.warnOfLabels(e, file, &r)
 	f.warnOfFields(e, &r)
 	warnOfCosts(e, options, schema.Classes)
 	if f.Shuffle == nil && f.Lags == 0 && r.sorted(p) {
@@ -177,13 +177,16 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 }
 
 // warnOfLabels logs what is remarkable about the labels of a file that has been read.
-func warnOfLabels(e *env.Env, file *decode.File) {
+func (f *Command) warnOfLabels(e *env.Env, file *decode.File, r *Report) {
 	classes := file.Schema().Classes
 	if task, _ := file.Task(); task == learner.Classification && len(classes) < 2 {
 		e.Log.Warn().Strs("classes", classes).Msg("all labels are equal, so there is nothing to learn")
 	}
 	if n := file.LikeClasses(); n > 0 {
 		e.Log.Warn().Int("labels", n).Msg("the labels are a few whole numbers, and were learned as values: if they are classes, use --task classification, and otherwise --task regression to confirm")
+	}
+	if percent := r.tail.Percent(); percent > 0 && (f.Loss == "auto" || f.Loss == "square") {
+		watch.LongTail(&e.Log, percent)
 	}
 }
 

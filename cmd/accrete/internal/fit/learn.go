@@ -49,7 +49,9 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 			return err
 		}
 		r.keyed, r.weighted = r.keyed || len(row.Key) > 0, r.weighted || row.Weight != 1
-		r.tail.add(row.Label)
+		if y := row.Label; y.Task == learner.Regression && y.Targets() == 1 {
+			r.tail.Add(y.Value)
+		}
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)

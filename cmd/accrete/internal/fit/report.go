@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -21,8 +22,8 @@ var noveltyClasses = []string{"normal", "novel"}
 
 // Report is the result of a fit.
 type Report struct {
-	keyed, weighted bool // a row has a key, or another weight than 1
-	tail            tail // of the labels
+	keyed, weighted bool           // a row has a key, or another weight than 1
+	tail            hints.LongTail // of the labels
 
 	Task        string           `json:"task"`
 	Examples    int64            `json:"examples"`

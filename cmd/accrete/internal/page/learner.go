@@ -60,6 +60,9 @@ func (b *Board) Learner(ev event.Event) {
 		if ev.Classes > 0 {
 			b.note("warning", fmt.Sprintf("%d different labels, learned as values: if they are classes, begin a new model with learner.task: classification", ev.Classes))
 		}
+		if ev.LongTail > 0 {
+			b.note("warning", fmt.Sprintf("the largest 1 %% of the labels have %d %% of their variance: a model of the logarithm of the labels predicts small and large ones equally well", ev.LongTail))
+		}
 	case event.Renamed:
 		for _, a := range ev.Aliases {
 			if a.Declared {

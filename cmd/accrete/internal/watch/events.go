@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
@@ -95,6 +97,14 @@ func (w *Watch) misread(ev event.Misread) {
 	if ev.Classes > 0 {
 		w.log.Warn().Int("labels", ev.Classes).Msg("the labels are a few whole numbers, and are learned as values: if they are classes, begin a new model with learner.task: classification")
 	}
+	if ev.LongTail > 0 {
+		LongTail(&w.log, ev.LongTail)
+	}
+}
+
+// LongTail logs that few labels are far larger than all others.
+func LongTail(log *zerolog.Logger, percent int) {
+	log.Warn().Int("percent_of_variance", percent).Msg("the largest 1 % of the labels decide the error, and labels beyond ten standard deviations of the others count less: a model of the logarithm of the labels predicts small and large ones equally well")
 }
 
 // newClasses logs that labels have classes that none had before.

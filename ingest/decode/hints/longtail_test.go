@@ -1,11 +1,9 @@
-package fit
+package hints
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/accrete-ml/accrete/learner"
 )
 
 // Labels have a long tail if their logarithm varies a lot. Labels that are not all positive have none.
@@ -24,12 +22,12 @@ func TestLongTailsAreFound(t *testing.T) {
 		{"with zeros", func(r *rand.Rand) float64 { return max(0, math.Exp(2*r.NormFloat64())-1) }, 5000, false},
 		{"constant", func(*rand.Rand) float64 { return 3 }, 5000, false},
 	} {
-		r, tail := rand.New(rand.NewPCG(5, 6)), tail{}
+		r, tail := rand.New(rand.NewPCG(5, 6)), LongTail{}
 		for range test.rows {
-			tail.add(learner.Label{Task: learner.Regression, Value: test.next(r)})
+			tail.Add(test.next(r))
 		}
-		if share := tail.share(); share >= tailVariance != test.long || share > 1 {
-			t.Errorf("%s: the largest labels have the share %.2f of the variance", test.name, share)
+		if percent := tail.Percent(); percent > 0 != test.long || percent > 100 {
+			t.Errorf("%s: the largest labels have %d %% of the variance", test.name, percent)
 		}
 	}
 }

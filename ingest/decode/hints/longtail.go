@@ -1,11 +1,6 @@
-package fit
+package hints
 
-import (
-	"slices"
-
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
-	"github.com/accrete-ml/accrete/learner"
-)
+import "slices"
 
 const (
 	// tailRows is the number of labels that are looked at, and leastTailRows the least number.
@@ -16,18 +11,28 @@ const (
 	tailVariance = 0.6
 )
 
-// tail finds out whether few labels are far larger than all others.
-type tail struct{ labels []float64 }
+// LongTail finds out whether few labels are far larger than all others. The zero value has seen none.
+type LongTail struct{ labels []float64 }
 
-func (t *tail) add(y learner.Label) {
-	if y.Task == learner.Regression && y.Targets() == 1 && len(t.labels) < tailRows {
-		t.labels = append(t.labels, y.Value)
+// Add adds a label.
+func (t *LongTail) Add(v float64) {
+	if len(t.labels) < tailRows {
+		t.labels = append(t.labels, v)
 	}
+}
+
+// Percent returns the percentage of the variance of the labels that the largest hundredth of them has,
+// if it is so large that they have a long tail, and otherwise 0.
+func (t *LongTail) Percent() int {
+	if share := t.share(); share >= tailVariance {
+		return int(100 * share)
+	}
+	return 0
 }
 
 // share returns the share of the variance of the labels that the largest hundredth of them has, and 0
 // unless all labels are positive and there are enough of them.
-func (t *tail) share() float64 {
+func (t *LongTail) share() float64 {
 	n := len(t.labels)
 	if n < leastTailRows || slices.Min(t.labels) <= 0 {
 		return 0
@@ -48,13 +53,4 @@ func (t *tail) share() float64 {
 		return 0
 	}
 	return top / all
-}
-
-// warn logs a long tail of labels that are learned as they are.
-func (t *tail) warn(e *env.Env, loss string) {
-	share := t.share()
-	if share < tailVariance || loss != "auto" && loss != "square" {
-		return
-	}
-	e.Log.Warn().Int("percent_of_variance", int(100*share)).Msg("the largest 1 % of the labels decide the error, and labels beyond ten standard deviations of the others count less: a model of the logarithm of the labels predicts small and large ones equally well")
 }
