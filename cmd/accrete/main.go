@@ -156,6 +156,9 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
 			return exit.Usage("%w; see accrete %s --help", err, p.Context.Selected().Path())
 		}
+		if here := otherNames[args[0]]; here != "" {
+			return exit.Usage("there is no command %s: use accrete %s", args[0], here)
+		}
 		return exit.Usage("%w; see accrete --help", err)
 	}
 	if err := finite(parsed.Flags()); err != nil {
@@ -172,6 +175,12 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return p.Profiled(func() error { return c.Run(ctx, e) })
 	}
 	return c.Run(ctx, e)
+}
+
+// otherNames are what other programs call commands of this one.
+var otherNames = map[string]string{
+	"train": "fit FILE, or accrete learn for a topic", "evaluate": "fit FILE --test FILE", "test": "fit FILE --test FILE",
+	"explain": "predict FILE --explain", "serve": "score",
 }
 
 // withNegatives joins a flag and the negative number after it, --lags and -1 to --lags=-1: the parser

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/segmentio/kafka-go"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -129,6 +131,19 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 	}
 	if got := exit.OneLine(errors.Join(errors.New("a"), errors.New("b"))); got != "accrete: a; b" {
 		t.Errorf("two errors are said as %q", got)
+	}
+}
+
+// What other programs call a command leads to it.
+func TestNamesThatOthersUseLeadToCommands(t *testing.T) {
+	for name, here := range otherNames {
+		code, _, stderr := call(t, nil, name, "rows.csv")
+		if want := "accrete: there is no command " + name + ": use accrete " + here + "\n"; code != exit.Misused || stderr != want {
+			t.Errorf("exit code %d, %q, want %q", code, stderr, want)
+		}
+		if words := strings.Fields(here); !slices.ContainsFunc(parsed(t).Children, func(n *kong.Node) bool { return n.Name == words[0] }) {
+			t.Errorf("there is no command %s", words[0])
+		}
 	}
 }
 
