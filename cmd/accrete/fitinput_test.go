@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,6 +81,24 @@ func TestFitOfOneClassWarns(t *testing.T) {
 
 // JSON has no header in which a label could be looked for before the rows are read: the error comes
 // after them, and names the label field that they lack.
+// Before the first fit, at 64 rows, nothing is decided about the columns, and fit says so.
+func TestFitOfTooFewRowsWarns(t *testing.T) {
+	for rows, few := range map[int]bool{60: true, 80: false} {
+		text := "a,b,y\n"
+		for i := range rows {
+			text += fmt.Sprintf("%d,v%d,c%d\n", i%7, i%3, i%2)
+		}
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := call(t, nil, "fit", file)
+		if code != exit.Done || strings.Contains(stdout, "decided in the warm-up") != few || strings.Contains(stderr, "too few labelled rows for the first fit") != few {
+			t.Errorf("%d rows: exit code %d, %s%s", rows, code, stdout, stderr)
+		}
+	}
+}
+
 func TestAMissingLabelFieldIsNamed(t *testing.T) {
 	const flat, listed = `{"a":1,"price":2}` + "\n" + `{"a":2,"price":3}` + "\n", `{"x":[1]}` + "\n"
 	for _, test := range []struct{ rows, args, want string }{

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
@@ -162,7 +163,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	}
 	final := run.Progress() // of the model that is saved
 	r.Features, r.Kernel, r.Cap = final.Features, final.Kernel, final.Cap
-	r.Columns = r.columns.Report(schema, run.Columns())
+	r.describe(e, schema, run.Columns())
 	unwritten = errors.Join(unwritten, f.write(ctx, p.Task, curve, s))
 	c.Task = taken
 	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
@@ -174,6 +175,15 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")
 	}
 	return errors.Join(e.Print(f.JSON, text, r), unwritten)
+}
+
+// describe sets what the final model sees of the columns, and logs if it has had too few rows to see any.
+func (r *Report) describe(e *env.Env, s *decode.Schema, seen []learner.Column) {
+	fitted := r.Kernel != ""
+	r.Columns = inputs.Decided(r.columns.Report(s, seen), fitted)
+	if !fitted {
+		e.Log.Warn().Int64("rows", r.Examples).Msg("too few labelled rows for the first fit: the final model predicts the same for all rows")
+	}
 }
 
 // warnOfLabels logs what is remarkable about the labels of a file that has been read.

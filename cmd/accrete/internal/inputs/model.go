@@ -48,7 +48,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	for _, f := range known.Fields() {
 		c := Column{Name: f.Name, Type: f.Type, Becomes: "number"}
 		if !fitted {
-			c.Becomes = "decided in the warm-up"
+			c.Becomes = undecided
 		}
 		if text := becomes(f, seen); text != "" {
 			c.Becomes, c.Values = text, seen[f.At].Values

@@ -162,6 +162,19 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 	return all
 }
 
+// Decided returns all as it is if a model has been fitted, which decides what columns become.
+func Decided(all []Report, fitted bool) []Report {
+	for i := range all {
+		if !fitted {
+			all[i].Becomes = undecided
+		}
+	}
+	return all
+}
+
+// undecided is what a column becomes before the first fit.
+const undecided = "decided in the warm-up"
+
 // becomes returns what the model sees of a field. It is empty if that is unknown, or the field as
 // it is.
 func becomes(f schema.Field, seen []learner.Column) string {

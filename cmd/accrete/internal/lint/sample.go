@@ -208,17 +208,10 @@ func (o *cluster) columns(t *inputs.Tally, s *decode.Schema, fit *offline.Fit, m
 	fitted := false
 	if model != nil {
 		seen, fitted = model.Columns()
-	} else if fit != nil && fit.Finish().Examples > 0 {
-		seen = fit.Columns()
-		fitted = true
+	} else if fit != nil {
+		fitted, seen = fit.Finish().Kernel != "", fit.Columns()
 	}
-	all := t.All(s, seen)
-	for j := range all {
-		if !fitted {
-			all[j].Becomes = "decided in the warm-up"
-		}
-	}
-	return all
+	return inputs.Decided(t.All(s, seen), fitted)
 }
 
 // read returns up to n records with their topics, the newest or the oldest of each partition.
