@@ -610,3 +610,24 @@ func TestTextAmongNumbersHasAdvice(t *testing.T) {
 		}
 	}
 }
+
+// A word that a line of Vowpal Wabbit has twice is an error that says how such lines are read.
+func TestAWordThatComesTwiceHasAdvice(t *testing.T) {
+	const want = `vw: the feature "t.good" comes twice: write it once with a value, or set input.sparse (fit --sparse), which adds such values`
+	for name, text := range map[string]string{"first": "1 |t good good\n", "later": strings.Repeat("1 |t good bad\n", 1000) + "1 |t good good\n"} {
+		f, err := Read(strings.NewReader(text), "a.vw", Config{}, Schema{})
+		for err == nil {
+			_, err = f.Next()
+		}
+		if !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s line: %v", name, err)
+		}
+	}
+	d, err := New(Config{Format: "vw"}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Decode([]byte("1 |t good good")); err == nil || err.Error() != want {
+		t.Errorf("a record: %v", err)
+	}
+}

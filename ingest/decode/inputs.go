@@ -175,16 +175,24 @@ func (c *Config) declaredIn(name string) bool {
 	return false
 }
 
+// twice returns the error of a field that a record has twice.
+func (d *Decoder) twice(name []byte) *Error {
+	if d.vw != nil {
+		return bad("vw", "the feature %s comes twice: write it once with a value, or set input.sparse (fit --sparse), which adds such values", excerpt.Quote(name))
+	}
+	return bad("json", "duplicate field %s", excerpt.Quote(name))
+}
+
 // firstByName derives the columns from d.list, which is that of the first record, and sets d.x.
 func (d *Decoder) firstByName() (columns []string, err *Error) {
 	d.addDeclared()
 	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
 	for i, f := range d.list {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
-			return nil, bad("json", "duplicate field %s", excerpt.Quote(f.name))
+			return nil, d.twice(f.name)
 		}
 		if d.outer[string(f.name)] {
-			return nil, bad("json", "duplicate field %s", excerpt.Quote(f.name))
+			return nil, d.twice(f.name)
 		}
 		_, part := d.partType(string(f.name))
 		switch {
@@ -263,7 +271,7 @@ func (d *Decoder) byName() *Error {
 			var ok bool
 			if i, ok = d.texts[string(f.name)]; ok {
 				if d.seen[i] == d.now {
-					return bad("json", "duplicate field %s", excerpt.Quote(f.name))
+					return d.twice(f.name)
 				}
 				for j := range d.config.textColumns() {
 					d.seen[i+j] = d.now
@@ -293,7 +301,7 @@ func (d *Decoder) byName() *Error {
 			d.guess[k] = i
 		}
 		if d.seen[i] == d.now {
-			return bad("json", "duplicate field %s", excerpt.Quote(f.name))
+			return d.twice(f.name)
 		}
 		d.seen[i] = d.now
 		given++
