@@ -15,6 +15,7 @@ import (
 // keys. It also returns the schema of that snapshot. It reads the records again from the input
 // topics.
 func LastLearned(ctx context.Context, c model.Config, n int) (*learner.Batch, *decode.Schema, error) {
+	c = c.Quiet()
 	_, s, ins, err := newest(ctx, c)
 	if err != nil {
 		return nil, nil, err

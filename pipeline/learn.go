@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -67,14 +68,15 @@ type Learner struct {
 // it. The claim fences every older learner of this model. With Config.Standby, Open
 // waits until no other learner owns the model. The caller must call Run next.
 func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
+	c = c.Quiet()
+	c.Start.KeepChoices(&c)
 	l := &Learner{config: c, reads: ingest.NewBudget(memory.Read), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
 			l.heart.End(errors.Is(err, journal.ErrFenced))
 		}
 	}()
-	c.Start.KeepChoices(&c)
-	if err := c.ValidateRefit(); err != nil {
+	if err := check(c); err != nil {
 		return nil, err
 	}
 	if l.gate, err = newGate(c); err != nil {
@@ -90,7 +92,6 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l.config = c
 	options, err := c.Options()
 	if err != nil {
 		return nil, err
@@ -143,6 +144,14 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// check returns an error if a learner cannot learn with c.
+func check(c model.Config) error {
+	if c.BatchSize < 1 {
+		return fmt.Errorf("the batch size is %d: want at least 1", c.BatchSize)
+	}
+	return c.ValidateRefit()
 }
 
 // observe connects the history to its observers: the watchdog, the figures of recent predictions,
@@ -201,6 +210,7 @@ func outputLimits(ctx context.Context, c model.Config) (history.Limits, int, err
 // Accepts returns an error if the model of c exists and a learner with c would be refused: it has other
 // options, another version, or does not read what the model has learned from. It writes nothing.
 func Accepts(ctx context.Context, c model.Config) error {
+	c = c.Quiet()
 	j, err := journal.Open(ctx, c, 1)
 	if errors.Is(err, input.ErrTopic) {
 		return nil

@@ -30,6 +30,7 @@ type RefitReport struct {
 // were learned up to it. If publish is true, it writes the result to the model log as a
 // challenger, under the current claim. It also returns the challenger.
 func Refit(ctx context.Context, c model.Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
+	c = c.Quiet()
 	start := time.Now()
 	report := RefitReport{Model: c.Model}
 	if err := c.Refit.Validate(); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // Run learns until ctx is done or, with Config.ToEnd, until the end of the inputs. It
-// then writes a snapshot of everything learned.
+// then writes a snapshot of everything learned. It must not be called again.
 func (l *Learner) Run(ctx context.Context) (err error) {
 	defer func() { l.heart.End(errors.Is(err, journal.ErrFenced)) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

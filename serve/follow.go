@@ -50,7 +50,7 @@ type Follower struct {
 }
 
 // NewFollower returns a Follower of the model log in topic. A snapshot that cannot
-// be used is reported to damaged, and the one before it is used instead. If key is
+// be used is reported to damaged, unless that is nil, and the one before it is used instead. If key is
 // not nil, snapshots must be signed with its private key.
 func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
 	f := &Follower{
@@ -105,7 +105,9 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 			return nil, f.breaks(err)
 		default:
 			f.bad[at.Offset] = true
-			f.damaged(at.Snapshot.String(), err)
+			if f.damaged != nil {
+				f.damaged(at.Snapshot.String(), err)
+			}
 			if _, older := f.wanted(); !older && f.last < 0 { // there may be an older one further back in the log
 				f.log = nil
 			}

@@ -1,3 +1,6 @@
+// Package serve is the host of a scorer: it follows the snapshots in a model log, and publishes
+// predictions for the records of topics. A Follower and an Archive load models from the log, and a
+// Served is such a model, or that of a snapshot file; package inference answers HTTP requests with it.
 package serve
 
 import (
@@ -38,8 +41,9 @@ type Config struct {
 
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: signatures are not required
 
-	ToEnd  bool // stop at the end offsets seen at the start
-	Report func(Event)
+	ToEnd bool // stop at the end offsets seen at the start
+
+	Report func(Event) // is called with what happens, from several goroutines, and must return quickly; nil: nothing is reported
 }
 
 // Scorer writes predictions for the records of its topics, made with the snapshot that
@@ -67,6 +71,9 @@ type Scorer struct {
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
+	if c.Report == nil {
+		c.Report = func(Event) {}
+	}
 	s := &Scorer{config: c, first: make(chan struct{}), answered: map[place]part{}, reads: ingest.NewBudget(readBytes)}
 	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
 	if len(c.Topics) == 0 { // no group

@@ -167,6 +167,21 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 	}
 }
 
+// A program that does not want to know what a scorer does sets no Config.Report.
+func TestNobodyNeedsReports(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 40, class))
+	kafkatest.Fill(t, w.client, w.asked, 1, rings(2, 30, none))
+	w.learn(t, w.in)
+	s := serve.NewScorer(serve.Config{
+		Model: w.model, Client: w.client, Log: model.LogTopic(w.model), Topics: []string{w.asked},
+		Output: model.ScoresTopic(w.model), Quarantine: model.QuarantineTopic(w.model), Group: w.model + "-scorer", ToEnd: true,
+	})
+	if err := s.Run(t.Context()); err != nil || w.scores(t) != 30 {
+		t.Errorf("%d scores of 30 records, %v", w.scores(t), err)
+	}
+}
+
 // until waits until ok returns true, and fails if a scorer stops before.
 func until(t *testing.T, done <-chan error, what string, ok func() bool) {
 	t.Helper()

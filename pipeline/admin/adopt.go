@@ -55,6 +55,7 @@ type AdoptReport struct {
 // records are in a replaced topic, are rolled back: the learner learns those records
 // again from the new topic.
 func Adopt(ctx context.Context, c model.Config, a Adoption) (AdoptReport, error) {
+	c = c.Quiet()
 	keep := c.Keep
 	c.Keep = math.MaxInt
 	j, err := journal.OpenComplete(ctx, c, nil)

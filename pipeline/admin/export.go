@@ -20,13 +20,19 @@ import (
 // to it.
 var ErrCopy = transfer.Err
 
-// Copy is the result of an export or import.
+// Copy is the result of an export or import. Its fields are:
+//
+//	Header  backup.Header
+//	Records int64
+//	SHA256  snapshot.Hash // of the uncompressed records
+//	Signed  bool          // an import: the records in the file had signatures
 type Copy = transfer.Result
 
 // Export writes the history of a model to a file: all records of the log that count, up to the end
 // of the log at the time of the call. It writes nothing to the log. A learner may run at the same
 // time.
 func Export(ctx context.Context, c model.Config, to io.Writer) (Copy, error) {
+	c = c.Quiet()
 	c.Keep = math.MaxInt
 	j, err := journal.OpenComplete(ctx, c, nil)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // the history ends, and no learner accepts the log until it has the IMPORTED that completes the
 // import.
 func Import(ctx context.Context, c model.Config, open func() (io.ReadCloser, error)) (Copy, error) {
+	c = c.Quiet()
 	want, err := transfer.Write(open, c.Model, new(transfer.Rehearsal), c.Report)
 	if err != nil {
 		return Copy{}, err

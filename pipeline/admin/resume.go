@@ -12,6 +12,7 @@ import (
 // learner continues, or does not pause when it starts. It returns the pause that was
 // in effect; nil if there was none.
 func Resume(ctx context.Context, c model.Config) (*modellog.Pause, error) {
+	c = c.Quiet()
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {
 		return nil, err

@@ -1,3 +1,6 @@
+// Package admin changes the history of a model, or copies it: Rollback, Adopt and Resume write
+// decisions to the model log, Serve chooses the snapshot that scorers serve, and Export and Import
+// copy a history by way of a file.
 package admin
 
 import (
@@ -38,6 +41,7 @@ var ErrNowhere = errors.New("nothing to roll back to")
 // of a broken log. It claims the log, which fences a running learner, and appends a
 // ROLLBACK. The seq of the ROLLBACK is higher than any in the log or the outputs.
 func Rollback(ctx context.Context, c model.Config, to RollbackTo) (RollbackReport, error) {
+	c = c.Quiet()
 	keep := c.Keep
 	c.Keep = math.MaxInt
 	j, err := journal.Tolerant(ctx, c)

@@ -14,6 +14,7 @@ import (
 // returns the new choice, given the present one and the newest snapshot; ok is false if there is no
 // snapshot. Serve returns the choices before and after.
 func Serve(ctx context.Context, c model.Config, choose func(now modellog.Choice, newest modellog.Ref, ok bool) (modellog.Choice, error)) (was, is modellog.Choice, err error) {
+	c = c.Quiet()
 	j, err := journal.Open(ctx, c, 1)
 	if err != nil {
 		return was, is, err

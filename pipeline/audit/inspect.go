@@ -64,6 +64,7 @@ func (r *LogReport) sees(at int64, v modellog.Verdict) {
 // Inspect reads the model log of c and reports its newest n records. If the log is
 // broken, it returns both a report of what could be read and ErrLog.
 func Inspect(ctx context.Context, c model.Config, n int) (*LogReport, error) {
+	c = c.Quiet()
 	c.Keep = math.MaxInt
 	j, err := journal.Unread(ctx, c)
 	if j == nil {

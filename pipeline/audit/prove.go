@@ -28,6 +28,7 @@ type question struct {
 // made them, and computes them again. The replay begins at the newest snapshot before a prediction.
 // Prove writes nothing. The receipts are in the order of ids.
 func Prove(ctx context.Context, c model.Config, ids []string) ([]Receipt, error) {
+	c = c.Quiet()
 	c.Keep = math.MaxInt
 	j, err := journal.OpenComplete(ctx, c, nil)
 	if err != nil {

@@ -38,6 +38,7 @@ type Rebuilt struct {
 // model of this name with the result, which continues where the history ends. The state of that
 // model is the state of a learner that has never seen the records left out.
 func Rebuild(ctx context.Context, c model.Config, without []string, as string) (Rebuilt, error) {
+	c = c.Quiet()
 	c.Keep = math.MaxInt
 	r := Rebuilt{Model: c.Model, As: as, Without: without}
 	if len(without) == 0 {

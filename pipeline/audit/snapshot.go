@@ -24,6 +24,7 @@ var ErrVersion = errors.New("no such version")
 // for the snapshot that scorers serve, or "" for the newest. The error is ErrVersion if there is no
 // such snapshot.
 func Snapshot(ctx context.Context, c model.Config, version string) (*snapshot.Snapshot, error) {
+	c = c.Quiet()
 	c.Keep = math.MaxInt
 	written := map[int64]time.Time{} // times of the MANIFESTs, by offset
 	j, err := journal.OpenComplete(ctx, c, func(rec *ingest.Record, v modellog.Verdict) {

@@ -1,3 +1,6 @@
+// Package audit reads the history of a model and learns it again: Verify holds each snapshot against
+// a replay, Prove finds the origin of a prediction, and Rebuild learns a model without some records.
+// Inspect and Snapshot read the model log alone. None of them changes the history that it reads.
 package audit
 
 import (
@@ -52,6 +55,7 @@ type Divergence struct {
 // snapshot. If the beginning of the input is gone, it begins with the oldest snapshot after which
 // the input is complete. It omits what programs of other versions have decided. It writes nothing.
 func Verify(ctx context.Context, c model.Config) (Verification, error) {
+	c = c.Quiet()
 	start := time.Now()
 	var v Verification
 	options, err := c.Options()

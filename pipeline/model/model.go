@@ -18,11 +18,12 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Config configures a pipeline.
+// Config configures a learner, and says of which model the history is to be read or changed. Where
+// no default is mentioned, there is none: package config of the program has those of its options.
 type Config struct {
-	Model   string // name, from which the names of its topics are derived
-	Client  *ingest.Client
-	Topics  []string // input topics, with labelled examples
+	Model   string         // name, from which the names of its topics are derived
+	Client  *ingest.Client // required
+	Topics  []string       // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
 	Renames []decode.Rename // renamed fields of the records; they may change from one start to the next
@@ -43,7 +44,7 @@ type Config struct {
 	Values record.Values // how much of invalid records may be shown
 	Traced bool          // report the traces that records have in their headers
 
-	BatchSize int           // maximum number of records in a BATCH
+	BatchSize int           // maximum number of records in a BATCH, at least 1 for a learner
 	Linger    time.Duration // longest wait for more records after the first
 
 	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned
@@ -80,16 +81,34 @@ type Config struct {
 	Heartbeat time.Duration // interval of heartbeats, usually HeartbeatEvery; 0: none, and standbys do not see this learner
 	Standby   bool          // claim the model only after its owner has left or its heartbeats have stopped
 
-	ToEnd  bool // stop at the end offsets read at the start
-	Report func(event.Event)
+	ToEnd bool // stop at the end offsets read at the start
+
+	Report func(event.Event) // is called with what happens, see event.Event; nil: nothing is reported
 }
 
-// The names of the topics of a model.
-func LogTopic(model string) string         { return model + ".log" }
+// Quiet returns c with a Report that ignores all events if c has none.
+func (c Config) Quiet() Config {
+	if c.Report == nil {
+		c.Report = func(event.Event) {}
+	}
+	return c
+}
+
+// LogTopic returns the name of the topic with the model log.
+func LogTopic(model string) string { return model + ".log" }
+
+// PredictionsTopic returns the name of the topic with the predictions of a learner.
 func PredictionsTopic(model string) string { return model + ".predictions" }
-func QuarantineTopic(model string) string  { return model + ".quarantine" }
-func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
-func ScoresTopic(model string) string      { return model + ".scores" }
+
+// QuarantineTopic returns the name of the topic with the records that could not be decoded.
+func QuarantineTopic(model string) string { return model + ".quarantine" }
+
+// ReleasedTopic returns the name of the topic that says, with transactional delivery, up to which
+// decision predictions are published.
+func ReleasedTopic(model string) string { return model + ".released" }
+
+// ScoresTopic returns the name of the topic with the predictions of scorers.
+func ScoresTopic(model string) string { return model + ".scores" }
 
 // ErrVersion means that the model log was written by a program with another version of
 // the arithmetic or the decoder.

@@ -45,11 +45,11 @@ const (
 type Server struct {
 	Name    string                                         // of the model
 	Version string                                         // of the program
-	Model   func() *serve.Served                           // the current model; nil: there is none yet
+	Model   func() *serve.Served                           // returns the current model, nil while there is none
 	Past    *serve.Archive                                 // past models; nil: there are none
 	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is always the newest
 	Canary  serve.Canary                                   // a second model, for some keys and under its own name; without Canary.Model there is none
-	Second  func() *serve.Served                           // the current model of Canary; nil: there is none yet
+	Second  func() *serve.Served                           // returns the current model of Canary, nil while there is none
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
 	Untimed func(code int)                                 // called instead of Observe for requests that were refused unread or aborted; may be nil
 	NoRow   func(table string, records int64)              // called after each request, with the records that have no row in a table; may be nil

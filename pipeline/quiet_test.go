@@ -1,0 +1,40 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
+)
+
+// A program that does not want to know what happens sets no Config.Report.
+func TestNobodyNeedsReports(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg.Report = nil
+	learnAll(t, cfg)
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Compared != 1 || v.Divergent != 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if _, err := audit.Rebuild(t.Context(), cfg, []string{"key=nobody"}, ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := admin.Adopt(t.Context(), cfg, admin.Adoption{DryRun: true}); err != nil {
+		t.Error(err)
+	}
+	_, there := cluster(t)
+	imported(t, model.Config{Client: there, Model: cfg.Model}, exported(t, cfg))
+}
+
+// A BATCH of no records would never end.
+func TestABatchHasRecords(t *testing.T) {
+	cfg, _ := learntest.Config(kafkatest.Client(t), "m", kafkatest.Name("rings"))
+	cfg.BatchSize = 0
+	if _, err := Open(t.Context(), cfg); err == nil || err.Error() != "the batch size is 0: want at least 1" {
+		t.Errorf("error %v", err)
+	}
+}
