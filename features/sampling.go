@@ -126,13 +126,18 @@ func SamplingNames() []string {
 func (s Sampling) Valid() bool { return s >= 0 && int(s) < len(samplings) }
 
 // String returns the name of s.
-func (s Sampling) String() string { return samplings[s].name }
+func (s Sampling) String() string {
+	if !s.Valid() {
+		return "invalid"
+	}
+	return samplings[s].name
+}
 
-// Help describes s in a line.
+// Help describes s, which must be valid, in a line.
 func (s Sampling) Help() string { return samplings[s].help }
 
-// AllowsSecond reports whether a Map with this kernel and this sampling can have a second kernel,
-// see Map.Second.
+// AllowsSecond reports whether a Map with this kernel and this sampling, which must be valid, can
+// have a second kernel, see Map.Second.
 func AllowsSecond(k kernel.Kernel, s Sampling) bool {
 	_, own := k.(kernel.Featured)
 	return !own && !samplings[s].single && samplings[s].structure == nil
@@ -149,6 +154,9 @@ func ParseSampling(name string) (Sampling, error) {
 
 // Check returns an error if s is not meant for rows of that many inputs.
 func (s Sampling) Check(inputs int) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	if least := samplings[s].leastInputs; inputs < least {
 		return fmt.Errorf("sampling %s needs at least %d inputs, but there are %d: use iid", s, least, inputs)
 	}
@@ -157,8 +165,19 @@ func (s Sampling) Check(inputs int) error {
 
 // CheckKernel returns an error if s cannot draw the frequencies of k.
 func (s Sampling) CheckKernel(k kernel.Kernel) error {
+	if err := s.check(); err != nil {
+		return err
+	}
 	if v := &samplings[s]; v.takes != nil && !v.takes(k) {
 		return fmt.Errorf("sampling %s needs a kernel with %s, which %s does not have: use iid", s, v.needs, k)
+	}
+	return nil
+}
+
+// check returns an error if there is no sampling of this number.
+func (s Sampling) check() error {
+	if !s.Valid() {
+		return fmt.Errorf("sampling is %d: want 0 to %d", int(s), len(samplings)-1)
 	}
 	return nil
 }

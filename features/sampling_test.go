@@ -18,8 +18,10 @@ func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
 	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `unknown sampling "SORF": want iid, sorf, orthogonal, qmc, fastfood or leverage; did you mean "sorf"?` {
 		t.Errorf("ParseSampling(SORF): %v", err)
 	}
-	if Sampling(-1).Valid() || Sampling(len(samplings)).Valid() {
-		t.Error("a number without a sampling is valid")
+	for _, s := range []Sampling{-1, Sampling(len(samplings))} {
+		if s.Valid() || s.String() != "invalid" || s.Check(100) == nil || s.CheckKernel(kernel.Gaussian{Scale: 1}) == nil {
+			t.Errorf("%d, a number without a sampling, is named %v", int(s), s)
+		}
 	}
 }
 

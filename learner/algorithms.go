@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/internal/spell"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -118,12 +119,14 @@ func parseAlgorithm(name string) (*engine.Algorithm, error) {
 	if name == oneclass.Algorithm.Name {
 		return &oneclass.Algorithm, nil
 	}
+	names := []string{oneclass.Algorithm.Name}
 	for i := range algorithms {
 		if algorithms[i].Name == name {
 			return &algorithms[i], nil
 		}
+		names = append(names, algorithms[i].Name)
 	}
-	return nil, fmt.Errorf("unknown algorithm %q", name)
+	return nil, spell.Unknown("algorithm", name, names, names)
 }
 
 // Directions returns what Config.Direction can name, the default first.

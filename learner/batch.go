@@ -11,7 +11,8 @@ import (
 )
 
 // Task is what a model predicts: the probability of each class, one or several numbers, or the
-// novelty of a row. The first label of a stream settles it where the configuration does not.
+// novelty of a row. The first label of a stream settles it where the configuration does not. Its
+// String and its text form are names that ParseTask reads.
 type Task = target.Task
 
 // The tasks.
@@ -22,14 +23,15 @@ const (
 	Novelty        = target.Novelty
 )
 
-// ParseTask reads the form that Task's String writes: "auto", "classification",
-// "regression" or "novelty".
+// ParseTask reads the name of a task: "auto", "classification", "regression" or
+// "novelty".
 func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 
 // Label is what an example teaches: its Task, and the index of its Class, in the
 // order in which classes appeared, or its Value, with the other targets of a
 // regression of several in More. The zero value is the absence of a label: the
-// example is predicted only. Its fields and methods are:
+// example is predicted only. What is to be learned for Novelty therefore has a Label
+// with this Task, although nothing has to be known about it. Its fields and methods are:
 //
 //	Task  Task      // Classification, Regression or Novelty; Auto if there is no label
 //	Class int       // for Novelty, what is known about the row: see KnownNovel
@@ -263,7 +265,10 @@ func (b *Batch) Len() int { return len(b.labels) }
 func (b *Batch) Dim() int { return b.dim }
 
 // X returns the values of example i, which share memory with b.
-func (b *Batch) X(i int) []float64 { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
+func (b *Batch) X(i int) []float64 {
+	x := b.x[:len(b.x):len(b.x)] // without the memory of earlier examples
+	return x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim]
+}
 
 // Label returns the label of example i. Its More shares memory with b.
 func (b *Batch) Label(i int) Label { return b.labels[i] }

@@ -187,3 +187,48 @@ func TestLabelsOfAnotherTaskAreNamed(t *testing.T) {
 		panics(t, fmt.Sprintf("the label's task is %v, the model's is regression", other), func() { l.Learn(p) })
 	}
 }
+
+// A number without a task is no task, neither of a model nor of its first label.
+func TestATaskThatDoesNotExistIsNoLabel(t *testing.T) {
+	for _, other := range []Task{-1, Novelty + 1} {
+		if other.String() != "invalid" {
+			t.Errorf("task %d is named %v", int(other), other)
+		}
+		l := newLearner(t, Config{BlockSize: 8, MaxFeatures: 16})
+		var b Batch
+		b.Reset(1)
+		b.Append([]float64{1}, Label{Task: other}, 1)
+		p := l.Predict(&b)
+		panics(t, "the label's task is invalid", func() { l.Learn(p) })
+	}
+}
+
+// Predict may return fewer rows than the Batch has. Who reads more of them does not get what is left
+// in memory from earlier rows.
+func TestThereAreNoRowsBeyondTheLast(t *testing.T) {
+	beyond := func(what string, row func(i int) []float64, n int) {
+		t.Helper()
+		row(n - 1)
+		defer func() {
+			t.Helper()
+			if recover() == nil {
+				t.Errorf("%s has a row after the last of %d", what, n)
+			}
+		}()
+		row(n)
+	}
+	l := newLearner(t, Config{BlockSize: 8, MaxFeatures: 16})
+	learn(l, waves(100), 100)
+	var b Batch
+	unlabelled := func(n int) *Batch {
+		b.Reset(2)
+		for range n {
+			b.Append([]float64{1, 2}, Label{}, 1)
+		}
+		return &b
+	}
+	l.Predict(unlabelled(9))
+	p := l.Predict(unlabelled(2))
+	beyond("a PredictedBatch", p.Row, p.Len())
+	beyond("a Batch", b.X, b.Len())
+}

@@ -66,7 +66,11 @@ func Clocks(types []ColumnType) (columns []bool) {
 	return columns
 }
 
-// Column describes a column of raw rows and what the model sees of it.
+// Column describes a column of raw rows and what the model sees of it. Its fields are:
+//
+//	Width   int    // columns that the model sees
+//	Becomes string // what they are, in words
+//	Values  int    // of a category with statistics: values that are kept
 type Column = encode.Column
 
 // Columns describes what the model sees of each raw column, lags included; nil if it

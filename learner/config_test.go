@@ -26,7 +26,7 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{Config{Algorithm: "sgd"}, "algorithm"},
+		{Config{Algorithm: "sgd"}, `unknown algorithm "sgd": want one-class, newton, ridge`},
 		{Config{Kernel: "gaussian:0"}, "kernel"},
 		{Config{Kernel: "sinc"}, "kernel"},
 		{Config{Task: 7}, "task is 7"},

@@ -91,7 +91,7 @@ func (l *Learner) fitPending() {
 }
 
 // Drift is a set of detectors that have raised an alarm because the progressive loss
-// has grown.
+// has grown: a bit for each, DriftADWIN and DriftPageHinkley.
 type Drift = drift.Drift
 
 // The detectors of drift.
@@ -100,7 +100,8 @@ const (
 	DriftPageHinkley = drift.ByPageHinkley // Page 1954
 )
 
-// Drifts are how often the detectors have raised an alarm so far.
+// Drifts are how often the detectors have raised an alarm so far, in the fields ADWIN and
+// PageHinkley, which are of type int64.
 type Drifts = drift.Drifts
 
 // React applies the configured reaction to drift.

@@ -35,8 +35,8 @@ const (
 const keptBaselines = 3
 
 // Keep returns the values that are needed to grade the prediction for row i once its label is
-// known. p must be the last PredictedBatch, and the values are complete only when it has been
-// learned. They are finite, and must be stored unchanged.
+// known. Call it between Predict and Learn of p: it panics otherwise. Learn sets the last of the
+// values, so they are complete only after it. They are finite, and must be stored unchanged.
 func (l *Learner) Keep(p *PredictedBatch, i int) []float64 {
 	if p != &l.pass || p.learned {
 		panic("learner: Keep takes the most recent PredictedBatch, before it is learned")

@@ -10,7 +10,7 @@ import (
 // count counts a label, and reports whether its class is new to a model with a fit. The first label
 // settles the task and the loss.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
-	if task := cmp.Or(l.head.Task, l.config.Task); task != Auto && y.Task != task {
+	if task := cmp.Or(l.head.Task, l.config.Task); task != Auto && y.Task != task || y.Task < Auto || y.Task > Novelty {
 		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, task))
 	}
 	if l.head.Task == Auto {

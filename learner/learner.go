@@ -134,6 +134,10 @@ type Step struct {
 }
 
 // Learn learns the labelled rows of the last PredictedBatch, once.
+//
+// It panics if p is not that PredictedBatch, or is learned already; if its Batch was Reset in
+// between; after Finish; and for a label that cannot be one of the model: of another task, with
+// another number of targets, or with a class from Config.MaxClasses on or below 0.
 func (l *Learner) Learn(p *PredictedBatch) Step { return l.LearnWhile(p, nil) }
 
 // LearnWhile does what Learn does, and calls f once before it returns, unless f is nil. If there is

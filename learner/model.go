@@ -97,7 +97,8 @@ func (p *Predictions) cross(f []float64) {
 
 // Row returns the values for row i.
 func (p *Predictions) Row(i int) []float64 {
-	return p.Values[i*p.Size : (i+1)*p.Size : (i+1)*p.Size]
+	v := p.Values[:len(p.Values):len(p.Values)] // without the memory of earlier predictions
+	return v[i*p.Size : (i+1)*p.Size : (i+1)*p.Size]
 }
 
 // Model predicts, and does not learn: it is the serving part of a State. It
@@ -155,8 +156,8 @@ func (m *Model) inputs(b *Batch) *Batch {
 	return underMetric(&m.seen, b, m.given, b.Len())
 }
 
-// Predict returns predictions for all rows of b, which must be of the model's dimension. They are
-// the caller's to keep. Rows with windows that Observe has not seen get their statistics, and are
+// Predict returns predictions for all rows of b, which must have Dim values each: it panics if they
+// have not. The predictions are the caller's to keep. Rows with windows that Observe has not seen get their statistics, and are
 // not added to the windows.
 func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {

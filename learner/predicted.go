@@ -83,8 +83,12 @@ func (p *PredictedBatch) engineScores(i int) []float64 {
 func (p *PredictedBatch) isBeyond(i int) bool { return len(p.beyondRows) > 0 && p.beyondRows[i] >= 0 }
 
 // Predict predicts the first rows of b, up to and including the one after which
-// the model may change. The rows of b must stay as they are until the PredictedBatch is
-// learned.
+// the model may change: only Len of the PredictedBatch says how many. The rows of b must
+// stay as they are until the PredictedBatch is learned.
+//
+// All rows of a Learner have the same number of values, at least 1, which the first Predict
+// settles. Predict panics for other rows, for types that do not fit them, and for rows with windows
+// that Observe has not seen.
 func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	l.requireDim(b)
 	l.takeTypes(b)

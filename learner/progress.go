@@ -36,10 +36,22 @@ type Progress struct {
 // Inputs is what the monitor of the inputs has found: see Config.Monitor.
 type Inputs = divergence.Found
 
-// Thinned says what has become of the rows of frequent classes: see Config.Balance.
+// Thinned says what has become of the rows of frequent classes: see Config.Balance. Its fields are:
+//
+//	Rows    int64   // labelled rows
+//	Thinned int64   // rows that were predicted and not learned
+//	Least   float64 // share of rows kept, of the class that is thinned most
 type Thinned = weighing.Chances
 
-// Ages says how old the examples were when they were learned: see Config.HalfLife.
+// Ages says how old the examples were when they were learned: see Config.HalfLife. Its fields and
+// methods are:
+//
+//	Now     float64 // event time, in seconds since 1970; NaN before it is known
+//	Rows    int64   // rows with a label and a time
+//	Untimed int64   // rows with a label but without a time, which count fully
+//	Sum     float64 // sum of the weights of the rows with a time
+//
+//	func (Ages) Mean() float64 // mean weight of the rows with a time; 1 before the first
 type Ages = weighing.Ages
 
 // IntervalScore is the accuracy of the intervals around the predictions of a target.

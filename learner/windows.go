@@ -8,7 +8,13 @@ import (
 )
 
 // Windows describes which columns of a row are statistics of the earlier rows of its key, over
-// event time, and from which columns they are computed. It never changes. See Learner.Observe.
+// event time, and from which columns they are computed. It never changes. See Learner.Observe. Its
+// fields and methods are:
+//
+//	Groups []WindowGroup
+//
+//	func (*Windows) Check(dim int) error   // whether it is valid for rows of dim values
+//	func (*Windows) Equal(o *Windows) bool // whether both are the same
 type Windows = windows.Layout
 
 // WindowGroup is the statistics of one key. It has no methods for its users, and the fields are:
@@ -50,7 +56,14 @@ const (
 // ParseWindowFeature reads the name of a WindowFeature.
 func ParseWindowFeature(name string) (WindowFeature, error) { return windows.ParseFeature(name) }
 
-// WindowCounts says what became of the rows with windows.
+// WindowCounts says what became of the rows with windows. Its fields, all int64, are:
+//
+//	Rows    // added in time, or held
+//	Late    // added with the weight of an earlier row
+//	Stale   // too old, not added
+//	Dropped // held, and contradicted by the next row of the key
+//	NoKey   // without a key or a time
+//	Evicted // keys that were evicted
 type WindowCounts = windows.Counts
 
 // WindowStatus is what the windows of a model hold, and what became of the rows since the

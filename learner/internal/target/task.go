@@ -16,7 +16,12 @@ const (
 var taskNames = [...]string{"auto", "classification", "regression", "novelty"}
 
 // String returns the name of t.
-func (t Task) String() string { return taskNames[t] }
+func (t Task) String() string {
+	if t < 0 || int(t) >= len(taskNames) {
+		return "invalid"
+	}
+	return taskNames[t]
+}
 
 // MarshalText writes what ParseTask reads.
 func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
