@@ -269,6 +269,7 @@ def refused(directory):
         ([1], ValueError, "row 0: it is 1, want a dict"),
         ({"a": 1}, TypeError, "for one row, use a list of one dict"),
         ("a", TypeError, "rows are a str, want a list of dicts"),
+        (np.zeros((1, 1)), ValueError, "an array has numbers only"),
     ]:
         try:
             model.predict(given)

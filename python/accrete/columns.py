@@ -248,11 +248,11 @@ class Reader:
         return x
 
     def _array(self, rows):
-        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
-            raise ValueError(f"rows have the shape {rows.shape}, want (rows, {len(self.columns)})")
         wrong = [c for c, t in zip(self.columns, self.types) if not t.startswith("numeric") and t != "boolean"]
         if wrong:
             raise ValueError(f"an array has numbers only, but {wrong[0]} is a {self.types[self.at[wrong[0]]]}: use a list of dicts")
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+            raise ValueError(f"rows have the shape {rows.shape}, want (rows, {len(self.columns)})")
         if rows.dtype.kind not in "biuf":
             raise ValueError(f"rows are an array of {rows.dtype}, want numbers")
         x = rows.astype(np.float64)
