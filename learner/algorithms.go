@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/newton"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/ridge"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
@@ -110,6 +111,15 @@ const regrownTreeBytes = 136_000
 // lastingTreeBytes is the memory of the lasting coefficients of such a tree: 16 bytes a leaf for
 // one score.
 const lastingTreeBytes = 28_000
+
+// VarianceBytes returns the memory that a Learner of c needs for variances beside its State,
+// in bytes.
+func (c Config) VarianceBytes() int {
+	if !c.Variance {
+		return 0
+	}
+	return posterior.Bytes
+}
 
 // parseAlgorithm returns the row of a name; "" stands for the default.
 func parseAlgorithm(name string) (*engine.Algorithm, error) {

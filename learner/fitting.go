@@ -5,9 +5,14 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/drift"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
+
+// forgetPosterior is the factor of the weight that the rows so far have in the variances after a
+// reaction to drift. Chosen by trial, see docs/constants.md.
+const forgetPosterior = 0.01
 
 // adopt starts the model again with a fit, and has it learn the rows so far, in their
 // order. They do not count for the progressive validation again.
@@ -179,4 +184,24 @@ func (l *Learner) advance() {
 			l.mixture.EndWarmup()
 		}
 	}
+}
+
+// startPosterior starts the variances again, with the fit in effect.
+func (l *Learner) startPosterior(prior []float64) {
+	if !l.config.Variance {
+		return
+	}
+	l.posterior = posterior.NewTracker(l.problem(prior), l.config.fixedFeatures(l.algorithm))
+}
+
+// loadPosterior reads the variances of a learner that has a fit with this penalty.
+func (l *Learner) loadPosterior(s *state.Reader, penalty float64, f *posterior.Factor) {
+	p := l.problem(nil)
+	fit := *l.fit
+	fit.Lambda, p.Fit = penalty, &fit
+	if s.Require(penalty > 0 && penalty <= 1, "the penalty is %v", penalty); s.Err != nil {
+		return
+	}
+	l.posterior = posterior.NewTracker(p, l.config.fixedFeatures(l.algorithm))
+	l.posterior.Load(s, f)
 }

@@ -110,7 +110,7 @@ func (c Config) Cap() Cap {
 	of := Cap{MaxFeatures: o.MaxBlocks() * c.BlockSize, AtCap: "revisit"}
 	switch {
 	case a.FixedBlocks != nil:
-		of = Cap{MaxFeatures: a.FixedBlocks(o) * c.BlockSize, AtCap: "fixed"}
+		of = Cap{MaxFeatures: c.fixedFeatures(a), AtCap: "fixed"}
 	case a.Descent != nil:
 		of.AtCap = a.Descent.AtCap(o)
 	}
@@ -118,6 +118,15 @@ func (c Config) Cap() Cap {
 		of.MaxFeatures = 0
 	}
 	return of
+}
+
+// fixedFeatures returns the number of random features that a model has from the start, and
+// 0 if it grows.
+func (c Config) fixedFeatures(a *engine.Algorithm) int {
+	if a.FixedBlocks == nil {
+		return 0
+	}
+	return a.FixedBlocks(c.options()) * c.BlockSize
 }
 
 // CapOf returns the Cap of the model of c with these serving arrays.
