@@ -30,6 +30,13 @@ func TestNobodyNeedsReports(t *testing.T) {
 	imported(t, model.Config{Client: there, Model: cfg.Model}, exported(t, cfg))
 }
 
+// A learner that takes a snapshot after each BATCH sleeps while there is none.
+func TestNoSnapshotIsDueAtOnce(t *testing.T) {
+	if wait := new(Learner).untilDue(); wait <= 0 {
+		t.Errorf("looks again after %v whether a snapshot is due", wait)
+	}
+}
+
 // A BATCH of no records would never end.
 func TestABatchHasRecords(t *testing.T) {
 	cfg, _ := learntest.Config(kafkatest.Client(t), "m", kafkatest.Name("rings"))

@@ -191,7 +191,7 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 			t.Errorf("verified: %+v, want what is behind seq %d", v, older)
 		}
 	})
-	_, err := Open(t.Context(), model.Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, SnapshotEvery: time.Hour})
+	_, err := Open(t.Context(), model.Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, BatchSize: 1, SnapshotEvery: time.Hour})
 	learntest.Wants(t, err, model.ErrVersion, "arithmetic 2, decoder 1, this program has arithmetic 1, decoder 1")
 	cfg.Upgrade = false
 	v, err := audit.Verify(t.Context(), cfg)

@@ -224,12 +224,12 @@ func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
 }
 
 // untilDue returns the time after which follow has to look again whether a snapshot is due. If one
-// is overdue already, that is SnapshotEvery.
+// is overdue already, or nothing was learned, that is SnapshotEvery, or a moment if that is 0.
 func (l *Learner) untilDue() time.Duration {
 	if left := l.config.SnapshotEvery - time.Since(l.savedAt); left > 0 {
 		return left
 	}
-	return l.config.SnapshotEvery
+	return max(l.config.SnapshotEvery, 10*time.Millisecond)
 }
 
 // save begins a snapshot of the current history. The caller has put a token into

@@ -47,7 +47,7 @@ type Config struct {
 	BatchSize int           // maximum number of records in a BATCH, at least 1 for a learner
 	Linger    time.Duration // longest wait for more records after the first
 
-	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned
+	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned; 0: one after each, if none is being written
 	ReplayLimit   time.Duration // learning time after which a snapshot is due earlier; bounds the replay
 	Keep          int           // number of snapshots that are never deleted
 	History       int64         // bytes of model log beyond which old history is deleted
