@@ -48,7 +48,7 @@ func rare(rng *rand.Rand, rows int, in ...int) (x []float64) {
 func TestAWatchExpectsRareValues(t *testing.T) {
 	blocks := 200
 	if testing.Short() {
-		blocks = 40
+		blocks = 60
 	}
 	for _, size := range []int{MinBlockRows, BlockRows, 4 * BlockRows} {
 		rng := rand.New(rand.NewPCG(10, uint64(size)))
