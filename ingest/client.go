@@ -55,6 +55,7 @@ type Client struct {
 	codec     Codec
 	answered  atomic.Bool  // a broker has responded, so the security settings are right
 	opened    atomic.Int64 // connections so far
+	throttled atomic.Int64 // until when a broker throttles this client, in nanoseconds since 1970
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{} // open connections; nil once the client is closed

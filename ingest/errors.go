@@ -10,13 +10,14 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 )
 
 // Sentinel errors, for use with errors.Is. GapError and PastEnd are types.
 var (
-	ErrUnreachable  = errors.New("no broker reachable")
+	ErrUnreachable  = errors.New("broker unreachable")
 	ErrUnknownTopic = errors.New("unknown topic")
 	ErrDenied       = errors.New("not authorized")
 	ErrCorrupt      = errors.New("corrupt data from the broker")
@@ -27,7 +28,8 @@ var (
 	// Only reading the topic can tell.
 	ErrAmbiguous = errors.New("it is unknown whether the broker stored it")
 
-	errStale = errors.New("the client's metadata is out of date")
+	errStale     = errors.New("the client's metadata is out of date")
+	errThrottled = errors.New("a quota of the cluster for this user or client.id throttles this client: see kafka-configs --describe --entity-type users, or clients")
 )
 
 // GapError is the error for records [Want, LogStart) that were deleted from the
@@ -71,7 +73,7 @@ func Temporary(err error) bool {
 		errors.Is(err, ErrDenied), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge), errors.Is(err, ErrClosed),
 		errors.As(err, &lost), errors.As(err, &past):
 		return false
-	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnknownTopic), errors.Is(err, errStale),
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnknownTopic), errors.Is(err, errStale), errors.Is(err, errThrottled),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &dns):
 		return true
@@ -112,6 +114,10 @@ func moved(err error) bool {
 // lasting returns an error of a connection without the local port. The same problem then has the
 // same text on every connection, so that it can be counted instead of reported each time.
 func lasting(err error) error {
+	var old endedError
+	if errors.As(err, &old) {
+		err = old.error
+	}
 	op, ok := err.(*net.OpError)
 	if !ok || op.Source == nil {
 		return err
@@ -143,12 +149,16 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location, ssl.certificate.location and security.protocol)", c.denied(), c.brokers(), err)
 	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answered.Load():
 		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), lasting(err))
+	case (errors.As(err, &op) && op.Op == "dial" || isDNS(err) || isDial(err)) && c.answered.Load():
+		return fmt.Errorf("%w: is it running, and is its address in advertised.listeners right? (%w)", ErrUnreachable, err)
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
 	case (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && !c.answered.Load():
 		return fmt.Errorf("%w at %s: no answer in time: check bootstrap.servers and security.protocol, and whether a firewall is in between (%w)", ErrUnreachable, c.brokers(), lasting(err))
+	case (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && time.Since(time.Unix(0, c.throttled.Load())) < c.timeout:
+		return fmt.Errorf("no answer in time: %w (%w)", errThrottled, lasting(err))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), lasting(err))
+		return fmt.Errorf("%w: no answer from %s in time (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case strings.Contains(err.Error(), "expecting TLS"):
 		return fmt.Errorf("%w: %s expects TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
 	case Temporary(err):
@@ -218,7 +228,11 @@ type answer kafka.Error
 
 func (a answer) Error() string {
 	s := fmt.Sprintf("Kafka error %d", int(a))
-	if title := kafka.Error(a).Title(); title != "" {
+	title := kafka.Error(a).Title()
+	if kafka.Error(a) == kafka.OffsetNotAvailable { // the one that kafka-go has no title for
+		title = "Offset Not Available"
+	}
+	if title != "" {
 		s += ", " + title
 	}
 	return s

@@ -21,10 +21,14 @@ func TestErrorsDoNotNameTheOwnPort(t *testing.T) {
 	for _, cause := range []error{os.ErrDeadlineExceeded, syscall.ECONNRESET} {
 		var texts [2]string
 		for i := range texts {
-			texts[i] = c.explain(&net.OpError{
+			var err error = &net.OpError{
 				Op: "read", Net: "tcp", Err: cause,
 				Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 50000 + i}, Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9},
-			}).Error()
+			}
+			if cause == syscall.ECONNRESET {
+				err = endedError{err}
+			}
+			texts[i] = c.explain(err).Error()
 		}
 		if texts[0] != texts[1] || !strings.Contains(texts[0], "127.0.0.1:9: "+cause.Error()) {
 			t.Errorf("%q and %q, want the same, with the broker and %v", texts[0], texts[1], cause)
@@ -45,6 +49,24 @@ func TestErrorsOfAResetSayWhatToCheck(t *testing.T) {
 	}
 	c.answered.Store(true)
 	if err := c.explain(reset); strings.Contains(err.Error(), "check") {
+		t.Errorf("after an answer: %v", err)
+	}
+}
+
+// Once a broker of a cluster has answered, another one that is down is no reason to doubt
+// bootstrap.servers.
+func TestErrorsOfOneBrokerOfSeveral(t *testing.T) {
+	c, err := New(Config{Brokers: []string{"127.0.0.1:9", "127.0.0.1:10"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	down := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 10}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	if err := c.explain(down); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "is bootstrap.servers right") {
+		t.Errorf("before any answer: %v", err)
+	}
+	c.answered.Store(true)
+	if err := c.explain(down); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "127.0.0.1:10") || strings.Contains(err.Error(), "127.0.0.1:9") || strings.Contains(err.Error(), "bootstrap") {
 		t.Errorf("after an answer: %v", err)
 	}
 }

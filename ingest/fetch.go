@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -142,6 +143,9 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	if err := c.topicError(f.topic, resp.ErrorCode); err != nil {
 		return Fetched{}, err
 	}
+	if resp.ThrottleMillis > 0 && len(resp.Topics) == 0 {
+		return Fetched{}, fmt.Errorf("topic %s: %w", f.topic, waitOut(ctx, resp.ThrottleMillis))
+	}
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
 		return Fetched{}, fmt.Errorf("%w: records of another topic", ErrCorrupt)
 	}
@@ -166,6 +170,19 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 		End: p.LastStableOffset, HighWatermark: p.HighWatermark, LogStart: p.LogStartOffset,
 		Held: s.held, Epoch: s.epoch, Leader: at.epoch, Connection: conn,
 	}, nil
+}
+
+// waitOut waits while the broker throttles this client (KIP-219), for at most a second, so that the
+// caller can report it. Such a response to a fetch has no partitions: the fetch has to be repeated.
+func waitOut(ctx context.Context, ms int32) error {
+	t := time.NewTimer(min(time.Duration(ms)*time.Millisecond, time.Second))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return errThrottled
+	}
 }
 
 // outOfRange finds out whether offset is before the start or after the end. Apache

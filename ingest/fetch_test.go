@@ -261,6 +261,36 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// A fetch beyond a quota is answered without any partition. It is repeated after the time that the
+// broker asks for, and what the log says names the quota.
+func TestQuota(t *testing.T) {
+	k := newCluster(t, kfake.SeedTopics(1, "t"))
+	ctx := within(t, time.Minute)
+	c := k.client(t)
+	if _, err := c.Producer().Append(ctx, "t", 0, values("v")); err != nil {
+		t.Fatal(err)
+	}
+	k.ControlKey(int16(kmsg.Fetch), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		resp := r.ResponseKind().(*kmsg.FetchResponse)
+		resp.ThrottleMillis = 50
+		return resp, nil, true
+	})
+	began := time.Now()
+	if _, err := c.Fetcher("t", 0).Poll(ctx, 0); !Temporary(err) || !strings.Contains(err.Error(), "quota") || time.Since(began) < 50*time.Millisecond {
+		t.Errorf("after %v: %v, want a temporary error that names the quota, after 50ms", time.Since(began), err)
+	}
+	if got, err := c.Fetcher("t", 0).Poll(ctx, 0); err != nil || len(got.Records) != 1 {
+		t.Errorf("repeated: %d records, %v", len(got.Records), err)
+	}
+	k.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		<-ctx.Done() // as a broker does not read from a connection that it throttles
+		return nil, nil, false
+	})
+	if _, err := c.Topic(within(t, 50*time.Millisecond), "t"); !Temporary(err) || errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "quota") {
+		t.Errorf("a request that is not answered in time: %v, want a temporary error that names the quota", err)
+	}
+}
+
 // Reading follows a partition to another broker. Errors in the meantime are
 // Temporary.
 func TestLeaderMoves(t *testing.T) {

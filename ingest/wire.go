@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -212,7 +213,7 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		if resp, sent, err = c.exchange(ctx, req); err != nil {
 			return nil, sent, c.explain(err)
 		}
-		c.answered.Store(true)
+		c.heard(resp)
 		return resp, true, nil
 	}
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route, opened: c.opened.Load()}
@@ -228,9 +229,19 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		sent = !k.sent.CompareAndSwap(waiting, withdrew)
 		return nil, sent, c.explain(err)
 	}
-	c.answered.Store(true)
+	c.heard(m.(*call).resp)
 	if on, ok := ctx.Value(connKey{}).(*int64); ok {
 		*on = m.(*call).conn
 	}
 	return m.(*call).resp, true, nil
+}
+
+// heard notes that a broker has responded, and until when it throttles the client.
+func (c *Client) heard(resp kmsg.Response) {
+	c.answered.Store(true)
+	if t, ok := resp.(kmsg.ThrottleResponse); ok {
+		if ms, _ := t.Throttle(); ms > 0 {
+			c.throttled.Store(time.Now().Add(time.Duration(ms) * time.Millisecond).UnixNano())
+		}
+	}
 }

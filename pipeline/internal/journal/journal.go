@@ -237,9 +237,9 @@ func (j *Journal) fenced() error {
 		return nil
 	}
 	if now.Epoch == 0 { // the fold has forgotten the claim, with a ROLLBACK to a place before those that it remembers
-		return fmt.Errorf("%w: another process has claimed the model %q after this learner (epoch %d) and rolled it back", ErrFenced, j.Topic, j.Owner.Epoch)
+		return fmt.Errorf("%w: another process has claimed the model log %q after this learner (epoch %d) and rolled it back", ErrFenced, j.Topic, j.Owner.Epoch)
 	}
-	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) after this learner (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.Topic, now.Epoch, j.Owner.Epoch)
+	return fmt.Errorf("%w: %s has claimed the model log %q (epoch %d) after this learner (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.Topic, now.Epoch, j.Owner.Epoch)
 }
 
 // Serves returns what scorers serve. ok is false if there is no snapshot to serve, or if Serves

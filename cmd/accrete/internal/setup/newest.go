@@ -43,7 +43,7 @@ func NewestModel(ctx context.Context, e *env.Env, c *config.Config, client *inge
 		case within.Err() != nil && read:
 			return nil, fmt.Errorf("%s has %w", log, ErrNoSnapshot)
 		case within.Err() != nil:
-			return nil, fmt.Errorf("%w that lets %s be read within %v", ingest.ErrUnreachable, log, snapshotWithin)
+			return nil, fmt.Errorf("%w: %s could not be read within %v", ingest.ErrUnreachable, log, snapshotWithin)
 		case errors.Is(err, ingest.ErrUnreachable):
 			return nil, err
 		case !ingest.Temporary(err):
