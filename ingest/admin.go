@@ -121,7 +121,7 @@ func (c *Client) alter(ctx context.Context, name string, config map[string]strin
 		return err
 	}
 	for _, res := range r.(*kmsg.IncrementalAlterConfigsResponse).Resources {
-		if err := c.topicError(name, res.ErrorCode); err != nil {
+		if err := c.topicError(name, res.ErrorCode, "ALTER_CONFIGS"); err != nil {
 			return fmt.Errorf("configure %w", err)
 		}
 	}
@@ -158,7 +158,7 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	if out.code == 0 || out.code == kafka.TopicAlreadyExists {
 		return out, nil
 	}
-	err = c.topicError(name, t.ErrorCode)
+	err = c.topicError(name, t.ErrorCode, "CREATE")
 	if t.ErrorMessage != nil {
 		err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
 	}
@@ -191,7 +191,7 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 			if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
 				return fmt.Errorf("topic %s partition %d has no offset %d to delete up to: %w", topic, partition, before, answer(kafka.OffsetOutOfRange))
 			}
-			if err := c.topicError(topic, p.ErrorCode); err != nil {
+			if err := c.topicError(topic, p.ErrorCode, "DELETE"); err != nil {
 				c.forget(topic)
 				return fmt.Errorf("delete records of %w", err)
 			}

@@ -40,7 +40,7 @@ func (c *Client) Allowed(ctx context.Context, topic string) (Allowed, error) {
 		return Allowed{}, err
 	}
 	for _, t := range r.(*kmsg.MetadataResponse).Topics {
-		if err := c.topicError(topic, t.ErrorCode); err != nil {
+		if err := c.topicError(topic, t.ErrorCode, "DESCRIBE"); err != nil {
 			return Allowed{}, err
 		}
 		if t.AuthorizedOperations != math.MinInt32 && t.AuthorizedOperations != 0 {

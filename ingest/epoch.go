@@ -42,7 +42,7 @@ func (c *Client) EndOfEpoch(ctx context.Context, topic string, partition int, ep
 	if kafka.Error(p.ErrorCode) == kafka.UnsupportedVersion {
 		return unknown, fmt.Errorf("leader epoch end offset: %w", errors.ErrUnsupported)
 	}
-	if err := c.topicError(topic, p.ErrorCode); err != nil {
+	if err := c.topicError(topic, p.ErrorCode, "DESCRIBE"); err != nil {
 		c.forget(topic)
 		return unknown, err
 	}

@@ -240,8 +240,9 @@ func (a answer) Error() string {
 
 func (a answer) Unwrap() error { return kafka.Error(a) }
 
-// topicError returns the error for an error code that concerns a topic.
-func (c *Client) topicError(topic string, code int16) error {
+// topicError returns the error for an error code that concerns a topic. The request needs the
+// permission operation.
+func (c *Client) topicError(topic string, code int16, operation string) error {
 	switch e := kafka.Error(code); e {
 	case 0:
 		return nil
@@ -254,7 +255,7 @@ func (c *Client) topicError(topic string, code int16) error {
 		if c.username != "" {
 			who = "user " + c.username
 		}
-		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, answer(e))
+		return fmt.Errorf("%w: %s has no permission for topic %q: grant %s with kafka-acls (%w)", ErrDenied, who, topic, operation, answer(e))
 	case kafka.InvalidRecord:
 		return fmt.Errorf("%w: topic %q does not accept a record: records without a key need cleanup.policy=delete, and some brokers check schemas (%w)", ErrRejected, topic, answer(e))
 	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge:

@@ -8,6 +8,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // The same trouble has the same text on every connection, so that logs and pages count it
@@ -68,6 +72,29 @@ func TestErrorsOfOneBrokerOfSeveral(t *testing.T) {
 	c.answered.Store(true)
 	if err := c.explain(down); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "127.0.0.1:10") || strings.Contains(err.Error(), "127.0.0.1:9") || strings.Contains(err.Error(), "bootstrap") {
 		t.Errorf("after an answer: %v", err)
+	}
+}
+
+// Who grants a permission has to know which one.
+func TestErrorsNameThePermission(t *testing.T) {
+	k := newCluster(t, kfake.SeedTopics(1, "t"))
+	c, ctx := k.client(t), within(t, time.Minute)
+	const denied = int16(kafka.TopicAuthorizationFailed)
+	k.ControlKey(int16(kmsg.Fetch), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		resp := r.ResponseKind().(*kmsg.FetchResponse)
+		resp.Topics = []kmsg.FetchResponseTopic{{Topic: "t", Partitions: []kmsg.FetchResponseTopicPartition{{ErrorCode: denied}}}}
+		return resp, nil, true
+	})
+	if _, err := c.Fetcher("t", 0).Poll(ctx, 0); !errors.Is(err, ErrDenied) || !strings.Contains(err.Error(), `topic "t": grant READ`) {
+		t.Errorf("read: %v", err)
+	}
+	k.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		resp := r.ResponseKind().(*kmsg.ProduceResponse)
+		resp.Topics = []kmsg.ProduceResponseTopic{{Topic: "t", Partitions: []kmsg.ProduceResponseTopicPartition{{ErrorCode: denied}}}}
+		return resp, nil, true
+	})
+	if _, err := c.Producer().Append(ctx, "t", 0, values("v")); !errors.Is(err, ErrDenied) || !strings.Contains(err.Error(), `topic "t": grant WRITE`) {
+		t.Errorf("write: %v", err)
 	}
 }
 

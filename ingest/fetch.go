@@ -140,7 +140,7 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 		return Fetched{}, err
 	}
 	resp := r.(*kmsg.FetchResponse)
-	if err := c.topicError(f.topic, resp.ErrorCode); err != nil {
+	if err := c.topicError(f.topic, resp.ErrorCode, "READ"); err != nil {
 		return Fetched{}, err
 	}
 	if resp.ThrottleMillis > 0 && len(resp.Topics) == 0 {
@@ -153,7 +153,7 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
 		return Fetched{}, f.outOfRange(ctx, offset)
 	}
-	if err := c.topicError(f.topic, p.ErrorCode); err != nil {
+	if err := c.topicError(f.topic, p.ErrorCode, "READ"); err != nil {
 		c.forget(f.topic)
 		return Fetched{}, err
 	}

@@ -248,7 +248,7 @@ func (m *Member) Commit(ctx context.Context, offsets map[string][]int64) error {
 		}
 		for _, t := range r.(*kmsg.OffsetCommitResponse).Topics {
 			for _, p := range t.Partitions {
-				if err := m.client.topicError(t.Topic, p.ErrorCode); err != nil {
+				if err := m.client.topicError(t.Topic, p.ErrorCode, "READ"); err != nil {
 					return err
 				}
 			}

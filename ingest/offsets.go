@@ -92,7 +92,7 @@ func (c *Client) offsets(ctx context.Context, topic string, when int64, partitio
 			return nil, fmt.Errorf("%w: offsets of another topic", ErrCorrupt)
 		}
 		for _, p := range resp.Topics[0].Partitions {
-			if err := c.topicError(topic, p.ErrorCode); err != nil {
+			if err := c.topicError(topic, p.ErrorCode, "DESCRIBE"); err != nil {
 				c.forget(topic)
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func (c *Client) Committed(ctx context.Context, group, topic string, n int) ([]i
 	}
 	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
-			if err := c.topicError(topic, p.ErrorCode); err != nil {
+			if err := c.topicError(topic, p.ErrorCode, "READ"); err != nil {
 				return nil, fmt.Errorf("group %s: %w", group, err)
 			}
 			if t.Topic == topic && p.Partition >= 0 && int(p.Partition) < n {

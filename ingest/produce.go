@@ -309,7 +309,7 @@ func (p *Producer) send(ctx context.Context, topic string, index int, rs []Recor
 	if a.ErrorCode == 0 {
 		return a.BaseOffset, stored, nil
 	}
-	err = c.topicError(topic, a.ErrorCode)
+	err = c.topicError(topic, a.ErrorCode, "WRITE")
 	if a.ErrorMessage != nil {
 		err = fmt.Errorf("%w (%s)", err, *a.ErrorMessage)
 	}

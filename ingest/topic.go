@@ -83,7 +83,7 @@ func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResp
 		return nil, fmt.Errorf("%w: metadata for %d topics, requested 1", ErrCorrupt, len(resp.Topics))
 	}
 	t := &resp.Topics[0]
-	if err := c.topicError(topic, t.ErrorCode); err != nil {
+	if err := c.topicError(topic, t.ErrorCode, "DESCRIBE"); err != nil {
 		c.forget(topic)
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (c *Client) topicConfig(ctx context.Context, topic string, names ...string)
 	}
 	config := map[string]string{}
 	for _, res := range r.(*kmsg.DescribeConfigsResponse).Resources {
-		if err := c.topicError(topic, res.ErrorCode); err != nil {
+		if err := c.topicError(topic, res.ErrorCode, "DESCRIBE_CONFIGS"); err != nil {
 			return nil, err
 		}
 		for _, e := range res.Configs {
