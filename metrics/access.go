@@ -32,6 +32,11 @@ type Access struct {
 	Refused func(r *http.Request, code int)
 }
 
+// An AccessError is the error of Serve for a file of Access that cannot be used.
+type AccessError struct{ error }
+
+func (e AccessError) Unwrap() error { return e.error }
+
 // refuse answers a request with an error, and reports it to Refused.
 func (a Access) refuse(w http.ResponseWriter, r *http.Request, code int, text string) {
 	Refuse(w, code, text)

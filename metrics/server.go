@@ -76,11 +76,11 @@ const (
 func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server, error) {
 	h, err := a.guard(h)
 	if err != nil {
-		return nil, err
+		return nil, AccessError{err}
 	}
 	secure, err := a.config()
 	if err != nil {
-		return nil, err
+		return nil, AccessError{err}
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", addr)

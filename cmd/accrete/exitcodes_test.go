@@ -34,6 +34,21 @@ func TestLearnRefusesWhatARestartCannotChange(t *testing.T) {
 	do(exit.Later, "is in use by another program", "learn", "--to-end", "--set", "learner.mixture=on", "--set", "http.listen="+listener.Addr().String())
 }
 
+// A file of the section http that cannot be used is a fault of the configuration, as one of the section
+// kafka is.
+func TestFilesThatCannotBeUsedAreRefused(t *testing.T) {
+	inDir(t, least)
+	for _, options := range [][]string{
+		{"--set", "http.token_file=absent"},
+		{"--set", "http.tls.cert_file=config.yaml", "--set", "http.tls.key_file=config.yaml"},
+	} {
+		code, _, stderr := call(t, nil, append([]string{"score", "-c", "config.yaml", "--set", "score.http.predict=on", "--set", "score.http.listen=127.0.0.1:0"}, options...)...)
+		if code != exit.Refused || !strings.Contains(stderr, "http.t") {
+			t.Errorf("%v: exit code %d, said %s", options, code, stderr)
+		}
+	}
+}
+
 // With --log-format json the error that ends the process is a line of the log.
 func TestLastErrorHasTheFormatOfTheLog(t *testing.T) {
 	inDir(t, least)

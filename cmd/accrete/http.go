@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +73,9 @@ func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, s
 	server, err := metrics.Serve(ctx, addr, s.sent.Handler(mux), s.access)
 	if metrics.InUse(err) { // by the process before this one, which has not ended yet, or until another address is chosen
 		return "", nil, exit.TryAgain(err)
+	}
+	if unusable := (metrics.AccessError{}); errors.As(err, &unusable) {
+		return "", nil, exit.Refuse(err)
 	}
 	if err != nil {
 		return "", nil, err
