@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -161,9 +162,10 @@ func TestOAuth(t *testing.T) {
 		}
 	}
 
-	var issued atomic.Int32
+	var issued, denied atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id, secret, _ := r.BasicAuth(); id != "me" || secret != "hunter2" || r.FormValue("grant_type") != "client_credentials" || r.FormValue("scope") != "a b" {
+			denied.Add(1)
 			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
@@ -187,6 +189,15 @@ func TestOAuth(t *testing.T) {
 	}
 	if err := onNewConnection(t, as(auth.OAuth{Endpoint: server.URL, ClientID: "me", Secret: "wrong", Scope: "a b"}), "t"); err == nil || !strings.Contains(err.Error(), server.URL) || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("with a wrong secret: %v", err)
+	}
+	denied.Store(0)
+	of := k
+	of.addrs = slices.Repeat(k.addrs, 20)
+	c = of.client(t, func(cfg *Config) {
+		cfg.Security = auth.Security{Protocol: "SASL_PLAINTEXT", Mechanism: "OAUTHBEARER", OAuth: auth.OAuth{Endpoint: server.URL, ClientID: "me", Secret: "wrong", Scope: "a b"}}
+	})
+	if err := onNewConnection(t, c, "t"); !errors.Is(err, ErrUnreachable) || denied.Load() >= 20 {
+		t.Errorf("with a wrong secret and 20 brokers: %d requests for tokens, %v", denied.Load(), err)
 	}
 	other := "other"
 	want.Store(&other)

@@ -66,8 +66,13 @@ func (o OAuth) check() (faults []error) {
 	return faults
 }
 
-// tokenTimeout bounds a request for a token.
-const tokenTimeout = 10 * time.Second
+// tokenTimeout bounds a request for a token: half the time that a client has for a connection, so that
+// the error names the server of tokens. The error is that of further connections for tokenPause,
+// such as those to the other brokers.
+const (
+	tokenTimeout = 5 * time.Second
+	tokenPause   = time.Second
+)
 
 // tokens returns a function that returns a valid token. It requests one from the
 // server when the previous one is about to expire, and reads a file each time.
@@ -83,15 +88,24 @@ func (o OAuth) tokens(caFile string) func(context.Context) (string, error) {
 	}
 	var mu sync.Mutex
 	var last *oauth2.Token
+	var failure error
+	var failed time.Time
 	return func(ctx context.Context) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if last.Valid() {
 			return last.AccessToken, nil
 		}
+		if time.Since(failed) < tokenPause {
+			return "", failure
+		}
 		t, err := o.request(ctx, caFile)
 		if err != nil {
-			return "", fmt.Errorf("no token from %s: %w", o.Endpoint, err)
+			err = fmt.Errorf("no token from %s: %w", o.Endpoint, err)
+			if ctx.Err() == nil {
+				failure, failed = err, time.Now()
+			}
+			return "", err
 		}
 		last = t
 		return t.AccessToken, nil
