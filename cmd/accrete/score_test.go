@@ -130,3 +130,29 @@ func TestScorersAreNotReadyWithoutTheTopicOfATable(t *testing.T) {
 		}
 	}
 }
+
+// A scorer is not ready while no partition of its own can be read, although its group answers.
+func TestScorersAreNotReadyWithoutTheirTopic(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	h := metrics.NewHealth(func() time.Time { return now })
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", prometheus.NewRegistry()), h)
+	c.model.Green()
+	check := func(when string, want bool) {
+		t.Helper()
+		for range 2 {
+			now = now.Add(watch.Patience/2 + time.Second)
+			c.event(serve.Heartbeat{})
+		}
+		if states, ready := h.States(); ready != want {
+			t.Errorf("%s: %+v", when, states)
+		}
+	}
+	missing := serve.Retrying{Err: ingest.ErrUnknownTopic}
+	c.event(missing)
+	check("without partitions", true)
+	c.event(serve.Shared{Mine: ingest.Share{"new": {0}}, Of: 1})
+	c.event(missing)
+	check("while the topic is missing", false)
+	c.event(serve.Scored{Topic: "new"})
+	check("when it is there again", true)
+}

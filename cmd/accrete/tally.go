@@ -69,7 +69,9 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Shared:
 		t.share(ev)
 	case serve.Heartbeat:
-		t.kafka.Progress()
+		if t.now.Partitions == 0 { // otherwise a partition has to be read: its topic may be missing
+			t.kafka.Progress()
+		}
 	case serve.Switched:
 		t.model.Green()
 		t.note()
