@@ -76,7 +76,7 @@ func Rollback(ctx context.Context, c model.Config, to RollbackTo) (RollbackRepor
 	}
 	f := j.Log.Fold
 	if f.Claim().Epoch == 0 {
-		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or start a new model with accrete learn --new-model", ErrNowhere, j.Topic)
+		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore it from an export with accrete import, or start a new model with accrete learn --new-model", ErrNowhere, j.Topic)
 	}
 	seq, reason, err := to.find(f, times)
 	if err != nil {

@@ -105,7 +105,7 @@ func (j *Journal) Outlived(ctx context.Context, c model.Config) (seq int64, err 
 	case !f.Seeded():
 		return 0, nil // Claim returns the error
 	case f.Claim().Epoch == 0 && out.Any && !c.NewModel:
-		return 0, fmt.Errorf("%w: %q is empty, but %q has predictions up to seq %d: the log was deleted or lost all records; restore the topic from a backup, or start a new model beside the old predictions with accrete learn --new-model", kafkalog.ErrLog, j.Topic, model.PredictionsTopic(c.Model), out.Seq)
+		return 0, fmt.Errorf("%w: %q is empty, but %q has predictions up to seq %d: the log was deleted or lost all records; restore it from an export with accrete import, or start a new model beside the old predictions with accrete learn --new-model", kafkalog.ErrLog, j.Topic, model.PredictionsTopic(c.Model), out.Seq)
 	case f.Claim().Epoch == 0:
 		return out.Seq, nil
 	case out.Seq > f.Seq() && !f.IsAbandoned(out.Seq) && !planted.Fault("outlived"):

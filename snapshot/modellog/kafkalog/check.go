@@ -48,7 +48,7 @@ func (l *Log) is(id [16]byte, err error) error {
 	case err != nil:
 		return err
 	case l.id != none && id != none && l.id != id:
-		return l.fail("was deleted and created again (topic id %x, now %x), so the model's history is lost; restore the topic from a backup, or start a new model with accrete learn --new-model", l.id, id)
+		return l.fail("was deleted and created again (topic id %x, now %x), so the model's history is lost; restore it from an export with accrete import, or start a new model with accrete learn --new-model", l.id, id)
 	case id != none:
 		l.id = id
 	}
@@ -68,7 +68,7 @@ func (l *Log) present(ctx context.Context) error {
 			return nil // the caller handles this error
 		}
 		if time.Since(since) > patience {
-			return l.fail("does not exist any more, so the model's history is lost; restore the topic from a backup, or start a new model with accrete learn --new-model")
+			return l.fail("does not exist any more, so the model's history is lost; restore it from an export with accrete import, or start a new model with accrete learn --new-model")
 		}
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (l *Log) whole() error {
 		return l.fail("contains the records of another topic (id %x, its own is %x): it was deleted and created again, or copied; restore the original topic, or start a new model with accrete learn --new-model", id, l.id)
 	}
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
-		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or continue from the records that remain with accrete rollback", err, l.config.Topic)
+		return fmt.Errorf("%w, in topic %q; restore it from an export with accrete import, or continue from the records that remain with accrete rollback", err, l.config.Topic)
 	}
 	if g := l.Fold.Genesis(); g.Import > 0 && g.Start != nil && !l.config.Tolerant {
 		return fmt.Errorf("%w: %q is incomplete: its start with %v was interrupted or is still running; repeat accrete learn with the same --from or --from-offsets", ErrLog, l.config.Topic, g.Start)
