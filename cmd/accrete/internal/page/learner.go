@@ -93,7 +93,9 @@ func (b *Board) rare(ev event.Event) {
 	case event.StandbyFailed:
 		b.note("warning", "the standby cannot follow: "+ev.Err.Error())
 	case event.TakingOver:
-		b.note("warning", "taking over the model from its owner")
+		if ev.Epoch > 0 {
+			b.note("warning", "taking over the model from its owner")
+		}
 	case event.Claimed:
 		b.role = "owner"
 		b.note("info", fmt.Sprintf("claimed the model log, epoch %d", ev.Epoch))

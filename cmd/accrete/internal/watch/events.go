@@ -24,6 +24,9 @@ func (w *Watch) owned(ev event.Event) {
 		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
 	case event.TakingOver:
 		w.claimed.Red("taking over the model")
+		if ev.Epoch == 0 {
+			break // a new model: nothing has failed
+		}
 		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
 	case event.Claimed:
 		w.metrics.Claim.Set(float64(ev.Epoch))

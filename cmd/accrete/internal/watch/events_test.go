@@ -76,3 +76,14 @@ func TestWhatIsKeptIsShownFromTheStartOn(t *testing.T) {
 		t.Errorf("there is no %v", want)
 	}
 }
+
+// A standby that takes over is worth a warning, and the first learner of a model is not.
+func TestOnlyATakeoverIsWarnedOf(t *testing.T) {
+	for epoch, want := range map[int64]bool{0: false, 1: true} {
+		var b bytes.Buffer
+		New("m", zerolog.New(&b), prometheus.NewRegistry(), metrics.NewHealth(time.Now)).Event(event.TakingOver{Epoch: epoch})
+		if got := bytes.Contains(b.Bytes(), []byte("its owner has stopped")); got != want {
+			t.Errorf("epoch %d: %s", epoch, &b)
+		}
+	}
+}
