@@ -116,13 +116,7 @@ func (t *tally) event(ev serve.Event) {
 		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
 		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")
 	case serve.Truncated:
-		if ev.Recreated {
-			t.input.Note(fmt.Sprintf("%s was deleted and created again: %s/%d is scored from its beginning", ev.Topic, ev.Topic, ev.Partition))
-			t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Msg("the topic was deleted and created again, scoring it from its beginning")
-			break
-		}
-		t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
-		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
+		t.truncated(ev)
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
@@ -135,6 +129,17 @@ func (t *tally) event(ev serve.Event) {
 		t.blocked.Red(t.metrics.Blocked.Set(ev.Topic, ev.Partition, ev.Stable, ev.End))
 		t.moving.Lag(t.now.Lag)
 	}
+}
+
+// truncated reports that the end of a partition is before what was read.
+func (t *tally) truncated(ev serve.Truncated) {
+	if ev.Recreated {
+		t.input.Note(fmt.Sprintf("%s was deleted and created again: %s/%d is scored from its beginning", ev.Topic, ev.Topic, ev.Partition))
+		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Msg("the topic was deleted and created again, scoring it from its beginning")
+		return
+	}
+	t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
+	t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
 }
 
 // share drops the partitions that are now assigned to other scorers.
