@@ -255,6 +255,7 @@ func (c Config) options() engine.Options {
 		Sparing:        c.sparing() && (c.Effort == 0 || c.Effort == AutoEffort),
 		Varying:        version >= warmup.Sixteenth,
 		HeldOut:        version >= warmup.Nineteenth,
+		Solved:         version >= warmup.Twentieth,
 		Steps:          engine.Steps(c.Steps),
 	}
 }

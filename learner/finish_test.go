@@ -125,6 +125,35 @@ func TestFinishEndsTheWarmUp(t *testing.T) {
 	}
 }
 
+// Where a file ends within the warm-up with far more rows than the latest fit had, a fit of all rows
+// takes effect, but not in models from before the twentieth version. One in progress takes effect in
+// any model.
+func TestFinishFitsAllRows(t *testing.T) {
+	c := Config{Warmup: NewestWarmup, BlockSize: 8, MaxFeatures: 32, Mixture: true}
+	rows := labelledRows(stream{dim: 3, label: sided, config: c}.rows(1500))
+	for n, want := range map[int]bool{127: false, 128: true, 255: true, 383: false, 384: true, 599: false, 600: true, 999: true} {
+		for _, c.Warmup = range []int{NewestWarmup, 19} {
+			l := newLearner(t, c)
+			learn(l, rows.Slice(0, n), n)
+			before, state := l.fit, l.State()
+			s := l.Finish()
+			if fits := l.fit != before; fits != (want && c.Warmup == NewestWarmup) {
+				t.Errorf("version %d, %d rows: there is another fit: %v", c.Warmup, n, fits)
+			}
+			sameState(t, "finished after a restore", restored(t, c, state).Finish(), s)
+			predictsNumbers(t, s, rows)
+		}
+	}
+	for _, n := range []int{64, 300, 450, 1100, 1249} { // fits are in progress
+		l := newLearner(t, c)
+		learn(l, rows.Slice(0, n), n)
+		before := l.fit
+		if l.Finish(); l.fit == before {
+			t.Errorf("%d rows: the fit in progress takes no effect", n)
+		}
+	}
+}
+
 // A file whose first rows are all of one class has no fit at the first checkpoint, and with little
 // effort none before row 256.
 func TestFinishFitsWhatNoCheckpointCould(t *testing.T) {

@@ -190,11 +190,13 @@ func (l *Learner) Finish() State {
 // finish reports whether the model has changed.
 func (l *Learner) finish() (changed bool) {
 	l.finished = true
-	if n := len(l.warmup.Labels); l.warmup.Result != nil {
-		l.adopt(<-l.warmup.Result)
-		changed = true
-	} else if l.fit == nil && n >= warmup.Checkpoints[0] && l.warmup.Fits(n, l.head.Task) {
+	if n := len(l.warmup.Labels); l.fitsAtEnd(n) {
+		if l.warmup.Result != nil {
+			<-l.warmup.Result // of fewer rows
+		}
 		l.warmup.Start(n, l.dim, l.fitRequest(), l.fitter)
+	}
+	if l.warmup.Result != nil {
 		l.adopt(<-l.warmup.Result)
 		changed = true
 	}
@@ -218,6 +220,28 @@ func (l *Learner) finish() (changed bool) {
 		changed = true
 	}
 	return changed
+}
+
+// Where rows end within the warm-up, there is a fit of all of them if there are at least leastAtEnd,
+// and endGrowth times as many as the latest fit had. Chosen by trial: docs/forest.md.
+const leastAtEnd, endGrowth = 128, 1.5
+
+// fitsAtEnd reports whether there is a fit of all n rows of the warm-up where they end: if there has
+// been none yet and, from the version Twentieth on, if the latest one is of far fewer rows.
+func (l *Learner) fitsAtEnd(n int) bool {
+	latest := 0
+	for _, r := range l.checkpoints() {
+		if r <= n && (l.warmup.Result != nil || warmup.EffectiveAt(r) <= n) {
+			latest = r
+		}
+	}
+	if n < warmup.Checkpoints[0] || !l.warmup.Fits(n, l.head.Task) {
+		return false
+	}
+	if latest == 0 || warmup.Version(l.config.Warmup) < warmup.Twentieth {
+		return l.fit == nil && l.warmup.Result == nil
+	}
+	return n >= leastAtEnd && float64(n) >= float64(endGrowth*float64(latest))
 }
 
 // opened returns the arrays of a serving part, renamed so that they can be stored in a resuming

@@ -56,6 +56,10 @@ type Options struct {
 	// members by rows that are held out, as well as by their progressive losses.
 	HeldOut bool
 
+	// Solved is for newton with Early: a model of numbers that settles with few rows solves for its
+	// coefficients, and takes no steps.
+	Solved bool
+
 	// Varying is for newton: columns that are constant when trees grow do not count for the columns
 	// that are compared at a node.
 	Varying bool

@@ -27,6 +27,9 @@ func paired(h target.Head) *newton {
 			x, a, b := make([]float32, 2*size), rng.IntN(size), rng.IntN(size)
 			x[a], x[size+b] = 1, 1
 			y := target.Label{Task: h.Task, Value: float64((a+b)%3) + rng.NormFloat64()/4}
+			for range h.Targets() - 1 {
+				y.More = append(y.More, float64(a))
+			}
 			if h.Task == target.Classification {
 				y.Class = (a + b) % h.Classes
 			}

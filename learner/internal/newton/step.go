@@ -18,10 +18,7 @@ func (w *newton) step() {
 	b := w.next % most
 	w.next = (b + 1) % most
 	if b == w.bank.Blocks() {
-		w.bank.Grow(b + 1)
-		w.coef = grown(w.coef, size*e*k)
-		w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
-		w.grams = append(w.grams, w.newGram())
+		w.addBlock()
 	}
 	w.changed.blocks = append(w.changed.blocks, b)
 	s.team.Resize(w.stepCores(b))
@@ -38,6 +35,15 @@ func (w *newton) step() {
 	w.lengths()
 	w.takeStep(coef)
 	w.stepForest()
+}
+
+// addBlock adds a block whose coefficients are 0.
+func (w *newton) addBlock() {
+	k, size := w.Head.Scores(), 2*w.Options.BlockSize
+	w.bank.Grow(w.bank.Blocks() + 1)
+	w.coef = grown(w.coef, size*len(w.members)*k)
+	w.averageCoef = grown(w.averageCoef, size*w.averaged*k)
+	w.grams = append(w.grams, w.newGram())
 }
 
 // takeStep changes the scores of the rows and the coefficients of the block.

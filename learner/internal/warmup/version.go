@@ -74,8 +74,12 @@ const (
 	// Nineteenth makes the choices of Eighteenth, for a model with engine.Options.HeldOut.
 	Nineteenth Version = 19
 
+	// Twentieth makes the choices of Eighteenth, for a model with engine.Options.HeldOut and
+	// engine.Options.Solved.
+	Twentieth Version = 20
+
 	// Newest is the version of new models.
-	Newest = Nineteenth
+	Newest = Twentieth
 )
 
 // Valid reports whether there is such a version.
