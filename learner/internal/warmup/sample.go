@@ -13,6 +13,7 @@ import (
 type sample struct {
 	version      Version
 	dim, targets int
+	classes      bool      // the targets are those of classes
 	x            []float64 // scaled rows
 	y            []float64 // rows × targets, each column with mean 0
 }
@@ -21,7 +22,7 @@ func (s sample) rows() int { return len(s.x) / s.dim }
 
 // slice returns the rows [from, to) of s, with y centred again.
 func (s sample) slice(from, to int) sample {
-	t := sample{version: s.version, dim: s.dim, targets: s.targets, x: s.x[from*s.dim : to*s.dim]}
+	t := sample{version: s.version, dim: s.dim, targets: s.targets, classes: s.classes, x: s.x[from*s.dim : to*s.dim]}
 	t.y = append(t.y, s.y[from*s.targets:to*s.targets]...)
 	t.center()
 	return t
@@ -44,7 +45,7 @@ func (s sample) center() {
 // label sets the targets of the rows of s: standardised labels, or ±1 for each class,
 // or for the second of two.
 func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
-	s.targets = 1
+	s.targets, s.classes = 1, task == target.Classification
 	classes := 0
 	for _, y := range labels {
 		classes = max(classes, y.Class+1)

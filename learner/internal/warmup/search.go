@@ -146,6 +146,15 @@ const weakMargin = 1.15
 // trial, see docs/constants.md.
 const maxUnexplained = 0.05
 
+// maxLost is likewise for all columns, from the version Twentieth on: where little can be predicted, an
+// error within narrowMargin can be that of a kernel which predicts nothing. Chosen by trial, see
+// docs/constants.md.
+const maxLost = 0.5
+
+// leastExplained is the least part of the variance that the best choice explains if it tells anything.
+// Chosen by trial, see docs/constants.md.
+const leastExplained = 0.01
+
 // narrow returns the narrowest choice that is nearly as good as the best.
 func (t *tuner) narrow(best tuning) tuning {
 	choice, margin := best, narrowMargin
@@ -153,6 +162,13 @@ func (t *tuner) narrow(best tuning) tuning {
 		margin = weakMargin
 	}
 	most := margin * best.error
+	if t.version >= Twentieth {
+		explained := max(0, t.variance()-best.error)
+		if explained < leastExplained*t.variance() {
+			return t.untold(best)
+		}
+		most = min(most, best.error+float64(maxLost*explained))
+	}
 	if t.version > First && t.indicated() {
 		most = min(most, best.error+float64(maxUnexplained*(t.variance()-best.error)))
 	}
@@ -164,6 +180,18 @@ func (t *tuner) narrow(best tuning) tuning {
 		choice = next
 	}
 	return choice
+}
+
+// untold returns the choice where the best one explains nothing. That does not mean that there are only
+// narrow functions or noise: a class of which the rows have a few examples looks alike. The kernel is
+// then no narrower than is typical. A strong penalty would keep classes from being learned from later
+// rows, and they, unlike numbers, have hardly larger losses with a weaker one if all is noise.
+func (t *tuner) untold(best tuning) tuning {
+	best = t.descend(tuning{width: max(best.width, safeTuning.width), lambda: best.lambda})
+	if t.classes {
+		best.lambda = min(best.lambda, safeTuning.lambda)
+	}
+	return best
 }
 
 // penaltyGain is the largest error, relative to that of the stronger penalty, at which

@@ -216,6 +216,67 @@ func TestOnlyTheLastFitIsForMoreRows(t *testing.T) {
 	}
 }
 
+// TestNarrowKernelsPredict: where little can be predicted, the kernel of the last fit explains at least
+// half as much as the best one, and not, as before, perhaps nothing.
+func TestNarrowKernelsPredict(t *testing.T) {
+	for _, version := range []Version{Eighteenth, Twentieth} {
+		nothing := 0
+		for seed := range uint64(8) {
+			s := curved(tuningRows, 3, 1)
+			rng := rand.New(rand.NewPCG(5, seed))
+			for i := range s.y {
+				s.y[i] = -1
+				if s.x[i*s.dim]+s.x[i*s.dim+1] > 3 && rng.IntN(3) > 0 {
+					s.y[i] = 1
+				}
+			}
+			s.center()
+			s.version = version
+			tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+			best := tn.search(safeTuning)
+			choice, variance := tn.narrow(best), tn.variance()
+			if best.error > (1-leastExplained)*variance {
+				continue
+			}
+			if choice.width > best.width {
+				t.Errorf("seed %d: %+v, where %+v is best", seed, choice, best)
+			}
+			if variance-choice.error < maxLost*(variance-best.error) {
+				nothing++
+			}
+		}
+		if (nothing > 0) != (version == Eighteenth) {
+			t.Errorf("version %d: %d kernels explain less than half of what the best ones do", version, nothing)
+		}
+	}
+}
+
+// TestNothingToldIsTypical: the kernel of rows that tell nothing is no narrower than is typical, and
+// its penalty for classes is that of few rows.
+func TestNothingToldIsTypical(t *testing.T) {
+	for _, classes := range []bool{false, true} {
+		s := curved(tuningRows, 3, 1)
+		rng := rand.New(rand.NewPCG(5, 6))
+		for i := range s.y {
+			s.y[i] = rng.NormFloat64()
+		}
+		s.center()
+		for _, s.version = range []Version{Eighteenth, Twentieth} {
+			s.classes = classes
+			tn := newTuner(s, Ones(s.dim), kernel.Gaussian{})
+			best := tn.search(safeTuning)
+			best.width = narrowest // as good as any
+			choice := tn.narrow(best)
+			if typical := choice.width == safeTuning.width; typical != (s.version == Twentieth) {
+				t.Errorf("version %d: the width is %d", s.version, choice.width)
+			}
+			if weak := choice.lambda <= safeTuning.lambda; weak != (classes && s.version == Twentieth) {
+				t.Errorf("version %d, classes: %v: the penalty is 10^%d", s.version, classes, choice.lambda)
+			}
+		}
+	}
+}
+
 // TestFitOfAnyRowsIsFinite: constant columns, rows all alike, labels all alike.
 func TestFitOfAnyRowsIsFinite(t *testing.T) {
 	t.Parallel()

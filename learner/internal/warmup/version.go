@@ -74,7 +74,9 @@ const (
 	// Nineteenth makes the choices of Eighteenth, for a model with engine.Options.HeldOut.
 	Nineteenth Version = 19
 
-	// Twentieth makes the choices of Eighteenth, for a model with engine.Options.HeldOut and
+	// Twentieth chooses no narrower kernel that predicts far less than the best one, and the typical one
+	// where nothing can be predicted: see maxLost and leastExplained. It makes the other choices of
+	// Eighteenth, for a model with engine.Options.HeldOut and
 	// engine.Options.Solved.
 	Twentieth Version = 20
 
