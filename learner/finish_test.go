@@ -157,15 +157,19 @@ func TestFinishFitsAllRows(t *testing.T) {
 // A file whose first rows are all of one class has no fit at the first checkpoint, and with little
 // effort none before row 256.
 func TestFinishFitsWhatNoCheckpointCould(t *testing.T) {
-	c := Config{BlockSize: 8, MaxFeatures: 32, Effort: 16}
 	second := func(i int, _ []float64) Label { return class(i >= 100) }
-	l := newLearner(t, c)
-	learn(l, labelledRows(stream{dim: 3, label: second, config: c}.rows(200)), 200)
-	if l.fit != nil {
-		t.Fatal("there was a fit before the end")
-	}
-	if l.Finish(); l.fit == nil || l.engine.Features() == 0 {
-		t.Error("the model has no features")
+	for _, c := range []Config{{Effort: 16}, {Warmup: NewestWarmup}, {Warmup: NewestWarmup, Effort: 16}} {
+		c.BlockSize, c.MaxFeatures = 8, 32
+		for _, n := range []int{120, 200} {
+			l := newLearner(t, c)
+			learn(l, labelledRows(stream{dim: 3, label: second, config: c}.rows(n)), n)
+			if l.fit != nil {
+				t.Fatal("there was a fit before the end")
+			}
+			if l.Finish(); l.fit == nil || l.engine.Features() == 0 {
+				t.Errorf("version %d, %d rows: the model has no features", c.Warmup, n)
+			}
+		}
 	}
 }
 

@@ -229,19 +229,21 @@ const leastAtEnd, endGrowth = 128, 1.5
 // fitsAtEnd reports whether there is a fit of all n rows of the warm-up where they end: if there has
 // been none yet and, from the version Twentieth on, if the latest one is of far fewer rows.
 func (l *Learner) fitsAtEnd(n int) bool {
+	switch {
+	case n < warmup.Checkpoints[0] || !l.warmup.Fits(n, l.head.Task):
+		return false
+	case l.fit == nil && l.warmup.Result == nil:
+		return true
+	case n < leastAtEnd || warmup.Version(l.config.Warmup) < warmup.Twentieth:
+		return false
+	}
 	latest := 0
 	for _, r := range l.checkpoints() {
-		if r <= n && (l.warmup.Result != nil || warmup.EffectiveAt(r) <= n) {
+		if warmup.EffectiveAt(r) <= n || l.warmup.Result != nil && r <= n {
 			latest = r
 		}
 	}
-	if n < warmup.Checkpoints[0] || !l.warmup.Fits(n, l.head.Task) {
-		return false
-	}
-	if latest == 0 || warmup.Version(l.config.Warmup) < warmup.Twentieth {
-		return l.fit == nil && l.warmup.Result == nil
-	}
-	return n >= leastAtEnd && float64(n) >= float64(endGrowth*float64(latest))
+	return float64(n) >= float64(endGrowth*float64(latest))
 }
 
 // opened returns the arrays of a serving part, renamed so that they can be stored in a resuming

@@ -9,8 +9,8 @@ import (
 )
 
 // solvable reports whether solveAll replaces the steps with which w settles: for numbers and the square
-// loss, while a matrix of rows × rows takes little time and memory. Labels
-// beyond the bound of the residuals are left to the steps, whose loss is not the square there.
+// loss, while a matrix of rows × rows takes little time and memory. Labels beyond the bound of the
+// residuals are left to the steps, whose loss is not the square there.
 func (w *newton) solvable() bool {
 	v := &w.window
 	if !w.Options.Solved || w.Head.Loss != (loss.Square{}) || v.rows >= youngRows {
