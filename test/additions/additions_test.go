@@ -89,7 +89,10 @@ func apply(t *testing.T, files map[string]string, diff string) {
 			}
 		}
 		if from == "/dev/null" {
-			files[name] = "package " + path.Base(path.Dir(name)) + "\n\n" + strings.Join(after, "\n") + "\n"
+			files[name] = strings.Join(after, "\n") + "\n"
+			if clause := "package " + path.Base(path.Dir(name)) + "\n"; !strings.Contains(files[name], clause) {
+				files[name] = clause + "\n" + files[name]
+			}
 			continue
 		}
 		if _, changed := files[name]; !changed {
