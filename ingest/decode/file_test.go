@@ -595,7 +595,7 @@ func TestMarkersInColumnsWithoutAType(t *testing.T) {
 	}
 }
 
-// The error of text in a column of numbers advises what the user can do: a column whose type comes from
+// The error of text in a column of numbers says what the user can do: a column whose type comes from
 // the first rows can be declared.
 func TestTextAmongNumbersHasAdvice(t *testing.T) {
 	for infer, want := range map[bool]string{true: "or declare another type of the column, such as category (fit --columns, or input.columns)", false: "or leave the column out"} {
