@@ -57,7 +57,7 @@ func (c *Cache) Take(old *Cache) {
 }
 
 // caches reports whether h caches the phases of a panel of rows with these coordinates.
-func (h *Held) caches(of vec.Coordinates) bool {
+func (h *Held) caches(of *vec.Coordinates) bool {
 	return h.Cache != nil && !h.bank.structured() && of.Products(h.bank.m.Dim) >= cachedInputs
 }
 
@@ -79,8 +79,8 @@ func (h *Held) prepare(from, end int) {
 		c.known = known
 	}
 	end = min(end, vec.Panels(mostCached, vec.Panel))
-	for i, of := range h.of {
-		if h.caches(of) {
+	for i := range h.of {
+		if h.caches(&h.of[i]) {
 			c.room(i, from, end)
 		}
 	}
@@ -128,7 +128,7 @@ func (c *Cache) memory() []float32 {
 // cached returns for how many panels of the frequencies, from the first on, the phases of panel i of
 // the rows are cached.
 func (h *Held) cached(i int) int {
-	if h.bank.m.Dim < cachedInputs || !h.caches(h.of[i]) {
+	if h.bank.m.Dim < cachedInputs || !h.caches(&h.of[i]) {
 		return 0
 	}
 	return len(h.Cache.valid[i])
@@ -140,7 +140,7 @@ func (j *job) phases(x []float32, p, i int) []float32 {
 	c := j.held.Cache
 	t, valid := c.tile(p, i), &c.valid[i][p]
 	if !*valid {
-		vec.Phases(t, x, j.panels(p, p+1), j.bank.m.Dim, j.held.of[i])
+		vec.Phases(t, x, j.panels(p, p+1), j.bank.m.Dim, &j.held.of[i])
 		*valid = true
 	}
 	return t

@@ -183,7 +183,7 @@ func (j *job) holdTask(w *worker, i int) {
 			continue
 		}
 		if !j.bank.structured() {
-			vec.FeaturesOf(tile, x, j.panels(p, p+1), dim, j.held.of[i], &w.Scratch)
+			vec.FeaturesOf(tile, x, j.panels(p, p+1), dim, &j.held.of[i], &w.Scratch)
 			continue
 		}
 		const size = vec.Panel * vec.Lanes

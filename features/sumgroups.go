@@ -79,11 +79,11 @@ func (j *job) groupsTask(w *worker, i int) {
 				continue
 			}
 			if t := j.ahead.of(l, p, q); t != nil {
-				vec.Phases(t, x, j.panels(p, q), dim, j.coordinates[l])
+				vec.Phases(t, x, j.panels(p, q), dim, &j.coordinates[l])
 				vec.SumPhases(dst, 1, t, a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, j.coordinates[l], &w.Scratch)
+			vec.SumOf(dst, x, j.panels(p, q), a, dim, scores, n, &j.coordinates[l], &w.Scratch)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func Decode(columns []byte, thresholds []float32, dim int) (*Forest, error) {
 	if dim < 1 || len(columns) == 0 || len(columns) > math.MaxInt32/2 {
 		return nil, fmt.Errorf("forest: %d bytes of columns, for rows of %d values", len(columns), dim)
 	}
-	f := &Forest{dim: dim, first: make([]int32, 1)}
+	var trees [][]node
 	for len(columns) > 0 {
 		tree := make([]node, 1)
 		pending, leaves := []int32{0}, int32(0)
@@ -66,10 +66,10 @@ func Decode(columns []byte, thresholds []float32, dim int) (*Forest, error) {
 			tree = append(tree, node{}, node{})
 			pending = append(pending, child+1, child)
 		}
-		f.add(tree)
+		trees = append(trees, tree)
 	}
 	if len(thresholds) > 0 {
 		return nil, errors.New("forest: there are more thresholds than splits")
 	}
-	return f, nil
+	return empty(dim).with(trees), nil
 }

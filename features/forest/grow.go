@@ -55,7 +55,6 @@ const (
 // Gains, Splits columns suffice; with Varying, half of the columns that vary. Of these splits it
 // takes the one that lowers the variance of the targets, or the Gini impurity of classes, the most.
 func Grow(s Sample, trees int, seed uint64) *Forest {
-	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
 	g := newGrowth(s)
 	grown := make([][]node, trees)
 	var wait sync.WaitGroup
@@ -68,10 +67,7 @@ func Grow(s Sample, trees int, seed uint64) *Forest {
 		})
 	}
 	wait.Wait()
-	for _, tree := range grown {
-		f.add(tree)
-	}
-	return f
+	return empty(s.Dim).with(grown)
 }
 
 // treeGrower grows trees, one after the other.
@@ -87,16 +83,15 @@ func (g *growth) treeGrower() treeGrower {
 
 // Join returns the trees of a, and after them those of b. Both are for rows of the same length.
 func Join(a, b *Forest) *Forest {
-	f := &Forest{dim: a.dim, nodes: slices.Clone(a.nodes), roots: slices.Clone(a.roots), first: slices.Clone(a.first)}
+	trees := make([][]node, len(b.roots))
 	for t, root := range b.roots {
-		tree := slices.Clone(b.nodesOf(t))
-		for i := range tree {
-			tree[i].left -= root
-			tree[i].leaf -= b.first[t]
+		trees[t] = slices.Clone(b.nodesOf(t))
+		for i := range trees[t] {
+			trees[t][i].left -= root
+			trees[t][i].leaf -= b.first[t]
 		}
-		f.add(tree)
 	}
-	return f
+	return a.with(trees)
 }
 
 // nodesOf returns the nodes of a tree.
@@ -111,19 +106,30 @@ func (f *Forest) nodesOf(tree int) []node {
 // halves divides n trees between two goroutines.
 func halves(n int) [2][2]int { return [2][2]int{{0, n / 2}, {n / 2, n}} }
 
-// add appends a tree, whose nodes count from 0.
-func (f *Forest) add(tree []node) {
-	at, leaves := int32(len(f.nodes)), f.first[len(f.first)-1]
-	first := leaves
-	for _, n := range tree {
-		n.left += at
-		if n.left == int32(len(f.nodes)) {
-			leaves++
-		}
-		n.leaf += first
-		f.nodes = append(f.nodes, n)
+// empty returns a forest without trees, for rows of dim values.
+func empty(dim int) *Forest { return &Forest{dim: dim, first: []int32{0}} }
+
+// with returns the trees of f, and after them trees whose nodes count from 0 each.
+func (f *Forest) with(trees [][]node) *Forest {
+	nodes := len(f.nodes)
+	for _, tree := range trees {
+		nodes += len(tree)
 	}
-	f.roots, f.first = append(f.roots, at), append(f.first, leaves)
+	joined := &Forest{dim: f.dim, nodes: append(make([]node, 0, nodes), f.nodes...), roots: slices.Clone(f.roots), first: slices.Clone(f.first)}
+	for _, tree := range trees {
+		at, first := int32(len(joined.nodes)), joined.first[len(joined.first)-1]
+		leaves := first
+		for _, n := range tree {
+			n.left += at
+			if n.left == int32(len(joined.nodes)) {
+				leaves++
+			}
+			n.leaf += first
+			joined.nodes = append(joined.nodes, n)
+		}
+		joined.roots, joined.first = append(joined.roots, at), append(joined.first, leaves)
+	}
+	return joined
 }
 
 // growth is a sample, column by column, and what its trees share.

@@ -53,11 +53,11 @@ func (f *Forest) WithPairs(s Sample) *Forest {
 	}
 	r := newResiduals(s, rows)
 	r.additive(all)
-	joined := &Forest{dim: f.dim, nodes: slices.Clone(f.nodes), roots: slices.Clone(f.roots), first: slices.Clone(f.first)}
+	var trees [][]node
 	for _, p := range r.pairs(all) {
-		joined.add(cells(&all[p.a], &all[p.b]))
+		trees = append(trees, cells(&all[p.a], &all[p.b]))
 	}
-	return joined
+	return f.with(trees)
 }
 
 // residuals are what is left of the targets of the rows.

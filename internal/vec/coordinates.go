@@ -76,15 +76,15 @@ func (f rowCoordinates) set(x []float32, list []uint32) rowCoordinates {
 	return f
 }
 
-// Coordinates returns the coordinates of a panel of rows x. They are in memory of s, and valid
-// until the next call.
-func (s *Scratch) Coordinates(x []float32, dim int) Coordinates {
+// Coordinates returns the coordinates of a panel of rows x. They are in s, and valid until the next
+// call.
+func (s *Scratch) Coordinates(x []float32, dim int) *Coordinates {
 	s.some.Set(x, dim)
-	return s.some
+	return &s.some
 }
 
 // SumOf is Sum for rows that are 0 outside the coordinates of.
-func SumOf(dst []float64, x, w, a []float32, dim, scores, rows int, of Coordinates, s *Scratch) {
+func SumOf(dst []float64, x, w, a []float32, dim, scores, rows int, of *Coordinates, s *Scratch) {
 	if of.list == nil || scores == 1 || active.sumSome == nil {
 		Sum(dst, x, w, a, dim, scores, rows, s)
 		return
@@ -108,7 +108,7 @@ func SumOf(dst []float64, x, w, a []float32, dim, scores, rows int, of Coordinat
 }
 
 // FeaturesOf is Features for rows that are 0 outside the coordinates of.
-func FeaturesOf(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
+func FeaturesOf(dst, x, w []float32, dim int, of *Coordinates, s *Scratch) {
 	if of.list == nil || active.featuresSome == nil {
 		Features(dst, x, w, dim, s)
 		return
@@ -133,7 +133,7 @@ func FeaturesOf(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
 // Phases sets t, [panels of frequencies][Panel][Lanes], to the phases of a panel of rows x that are
 // 0 outside the coordinates of. FeaturesPhases of t with the scale 1 returns the same bits as
 // FeaturesOf.
-func Phases(t, x, w []float32, dim int, of Coordinates) {
+func Phases(t, x, w []float32, dim int, of *Coordinates) {
 	panels := check(x, w, dim)
 	if panels == 0 {
 		return
@@ -155,7 +155,7 @@ func Phases(t, x, w []float32, dim int, of Coordinates) {
 }
 
 // Products returns the number of multiplications for each phase of rows with these coordinates.
-func (c Coordinates) Products(dim int) int {
+func (c *Coordinates) Products(dim int) int {
 	switch {
 	case len(c.few) > 0:
 		return len(c.few)
@@ -166,7 +166,7 @@ func (c Coordinates) Products(dim int) int {
 }
 
 // check panics if c cannot be coordinates of rows of dim numbers.
-func (c Coordinates) check(dim int) {
+func (c *Coordinates) check(dim int) {
 	if n := len(c.list); n > 0 && int(c.list[n-1]) >= 16*dim {
 		panic("vec: coordinates of other rows")
 	}

@@ -40,7 +40,7 @@ func indicators(r *rand.Rand, dim, columns, n int) []float32 {
 }
 
 // featuresOfPhases is FeaturesOf with Phases.
-func featuresOfPhases(dst, x, w []float32, dim int, of Coordinates, s *Scratch) {
+func featuresOfPhases(dst, x, w []float32, dim int, of *Coordinates, s *Scratch) {
 	clear(dst)
 	t := make([]float32, len(dst)/2)
 	Phases(t, x, w, dim, of)
@@ -122,7 +122,7 @@ func TestCoordinatesOfOtherRowsPanic(t *testing.T) {
 		}
 	}()
 	var s Scratch
-	FeaturesOf(make([]float32, 2*Panel*Lanes), make([]float32, 8*Lanes), make([]float32, 8*Panel), 8, c, &s)
+	FeaturesOf(make([]float32, 2*Panel*Lanes), make([]float32, 8*Lanes), make([]float32, 8*Panel), 8, &c, &s)
 }
 
 func BenchmarkCoordinates(b *testing.B) {

@@ -11,10 +11,10 @@ func (Square) Value(f []float64, y float64) float64 {
 func (Square) Grad(dst, f []float64, y float64) { dst[0] = f[0] - y }
 
 func (Square) grads(dst, f, y []float64, models, _ int) {
-	dst = dst[:len(f)]
 	for i, t := range y {
-		for m := i * models; m < (i+1)*models; m++ {
-			dst[m] = f[m] - t
+		f, dst := f[i*models:(i+1)*models], dst[i*models:]
+		for m, f := range f {
+			dst[m] = f - t
 		}
 	}
 }

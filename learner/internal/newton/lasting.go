@@ -243,25 +243,14 @@ func (v *lasting) serve(candidates []float32, from, to, size, k int) {
 	}
 	parts, own := v.parts(), len(lastingRates)*k
 	each := parts / k // as in without
-	mix, sum := make([]float64, own), make([]float64, k)
-	for r := range lastingRates {
-		for j := range k {
-			mix[r*k+j] = v.mix[r*parts+j*each]
-		}
-	}
 	for i := from; i < to; i++ {
-		of, coef := candidates[i*size:i*size+k], v.coef[i*own:(i+1)*own]
+		of, coef := candidates[i*size:][:k], v.coef[i*own:][:own]
 		for j, f := range of {
-			sum[j] = float64(f)
-		}
-		for r := range lastingRates {
-			share, u := mix[r*k:][:k], coef[r*k:][:k]
-			for j := range sum {
-				sum[j] += float64(share[j] * u[j])
+			sum := float64(f)
+			for r := range lastingRates {
+				sum += float64(v.mix[r*parts+j*each] * coef[r*k+j])
 			}
-		}
-		for j, f := range sum {
-			of[j] = float32(f)
+			of[j] = float32(sum)
 		}
 	}
 }
