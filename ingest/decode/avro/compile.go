@@ -160,6 +160,9 @@ func (c *compiler) inside(w, r *schema.SchemaNode, at place) (*node, error) {
 		c.leaves++
 		return &whole, nil
 	}
+	if c.inner++; c.inner > mostEmpty+c.names.Most {
+		return nil, errMany
+	}
 	n := &node{op: o, name: []byte(at.path), role: at.role}
 	switch w.Type {
 	case "record":

@@ -18,13 +18,14 @@ type Plan struct {
 	form leaf.Form
 	most int
 
-	b      []byte // the current record
-	i      int
-	items  int // elements of its lists and maps so far
-	out    []leaf.Leaf
-	prefix []byte // path of the current element of a list or an object
-	names  []byte // paths of values inside such elements
-	text   []byte // digits of numbers that a float64 cannot represent
+	b       []byte // the current record
+	i       int
+	items   int // elements of its lists and maps so far
+	records int // records inside it so far
+	out     []leaf.Leaf
+	prefix  []byte // path of the current element of a list or an object
+	names   []byte // paths of values inside such elements
+	text    []byte // digits of numbers that a float64 cannot represent
 }
 
 type op byte
@@ -106,6 +107,7 @@ type compiler struct {
 	stack  []string                      // names of the enclosing types
 	open   map[string]*node              // skipped types by name
 	leaves int
+	inner  int // records, lists and maps
 }
 
 func full(n *schema.SchemaNode) string {
@@ -145,6 +147,10 @@ func found(types map[string]*schema.SchemaNode, n *schema.SchemaNode) *schema.Sc
 }
 
 var errMany = errors.New("the schema has too many fields")
+
+// mostEmpty bounds the records inside others that neither have a leaf nor take a byte. A schema
+// whose types each have two fields of the next one doubles their number with every type.
+const mostEmpty = 1 << 16
 
 // top compiles the record at the top.
 func (c *compiler) top(w, r *schema.SchemaNode) (*node, leaf.Form, error) {

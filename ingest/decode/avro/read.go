@@ -21,7 +21,7 @@ func (p *Plan) List() bool { return p.form.X >= 0 }
 // Read returns the leaves of a record, which are valid until the next call. A record that
 // ends early, or has bytes after its end, is an error.
 func (p *Plan) Read(b []byte) ([]leaf.Leaf, error) {
-	p.b, p.i, p.items, p.out, p.names, p.text, p.prefix = b, 0, 0, p.out[:0], p.names[:0], p.text[:0], p.prefix[:0]
+	p.b, p.i, p.items, p.records, p.out, p.names, p.text, p.prefix = b, 0, 0, 0, p.out[:0], p.names[:0], p.text[:0], p.prefix[:0]
 	err := p.record(p.root, 0)
 	p.b = nil
 	switch {
@@ -40,6 +40,7 @@ var (
 	errDeep  = fmt.Errorf("nested deeper than %d levels", maxDepth)
 	errInt   = errors.New("an integer of more than 64 bits")
 	errCount = errors.New("a length that is out of range")
+	errEmpty = fmt.Errorf("more than %d records that take no bytes", mostEmpty)
 	yes, no  = []byte("true"), []byte("false")
 )
 
@@ -47,6 +48,9 @@ var (
 func (p *Plan) record(n *node, depth int) error {
 	if depth > maxDepth {
 		return errDeep
+	}
+	if p.records++; p.records > mostEmpty+maxDepth*len(p.b) {
+		return errEmpty
 	}
 	for _, f := range n.children {
 		if f.op == opDouble && !f.skip && len(p.prefix) == 0 {
@@ -140,6 +144,9 @@ func (p *Plan) absent(n *node) {
 // nothing emits null for the values of a record.
 func (p *Plan) nothing(n *node) {
 	for _, c := range n.children {
+		if c.skip { // its type may contain itself
+			continue
+		}
 		switch c.op {
 		case opRecord:
 			if !c.whole {

@@ -140,14 +140,24 @@ var special = map[protoreflect.FullName]string{
 }
 
 type compiler struct {
-	names  leaf.Names
-	form   leaf.Form
-	leaves []leaf.Leaf
-	stack  []protoreflect.FullName
+	names    leaf.Names
+	form     leaf.Form
+	leaves   []leaf.Leaf
+	stack    []protoreflect.FullName
+	messages int
 }
+
+// mostMessages bounds the messages in a plan. A schema whose types each have two fields of the next
+// one doubles their number with every type, even if none of them has a scalar.
+const mostMessages = 1 << 16
+
+var errMany = errors.New("the schema has too many fields")
 
 // message compiles a message at a path. Its fields are depth levels down.
 func (c *compiler) message(m protoreflect.MessageDescriptor, path string, depth int, top bool) (*message, error) {
+	if c.messages++; c.messages > mostMessages {
+		return nil, errMany
+	}
 	c.stack = append(c.stack, m.FullName())
 	defer func() { c.stack = c.stack[:len(c.stack)-1] }()
 	out := &message{fields: map[int32]*field{}, few: make([]*field, few)}
@@ -173,7 +183,7 @@ func (c *compiler) message(m protoreflect.MessageDescriptor, path string, depth 
 		}
 	}
 	if len(c.leaves) > c.names.Most {
-		return nil, errors.New("the schema has too many fields")
+		return nil, errMany
 	}
 	return out, nil
 }
