@@ -100,7 +100,7 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 			w.memory.learns(d, w.reads)
 			begin := time.Now()
 			out := w.history.Learn(rec.Seq, rec.Chain, d)
-			w.waiting = append(w.waiting, out)
+			w.hold(out, r.Released)
 			w.relearn += time.Since(begin)
 			w.memory.learned(w.history, out)
 			w.budget.spend(d.Items)
@@ -111,13 +111,27 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 			if err := w.replay.Skip(rec); err != nil {
 				return err
 			}
-			w.waiting = append(w.waiting, w.history.Skip(rec))
+			w.hold(w.history.Skip(rec), r.Released)
 		case *modellog.Rollback, *modellog.Adopt:
-			w.waiting = append(w.waiting, w.history.Turned(rec))
+			w.hold(w.history.Turned(rec), r.Released)
 		}
 	}
-	for len(w.waiting) > 0 && w.waiting[0].Seq <= r.Released {
+	w.published(r.Released)
+	return nil
+}
+
+// hold keeps out until it is known to be published, as everything up to released is. A standby that
+// catches up from a snapshot would otherwise hold all predictions since then.
+func (w *warm) hold(out *history.Publication, released int64) {
+	if out.Seq > released {
+		w.waiting = append(w.waiting, out)
+	}
+}
+
+// published drops what is known to be published: everything up to released.
+func (w *warm) published(released int64) {
+	for len(w.waiting) > 0 && w.waiting[0].Seq <= released {
+		w.waiting[0] = nil
 		w.waiting = w.waiting[1:]
 	}
-	return nil
 }
