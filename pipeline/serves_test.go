@@ -5,7 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/learntest"
@@ -41,4 +43,17 @@ func TestSnapshotIsDueAnIntervalAfterTheOneBefore(t *testing.T) {
 			t.Errorf("after two hours without anything to save: %v, want 1h", got)
 		}
 	})
+}
+
+// A learner that has learned nothing since its last snapshot takes no other one, however long ago that was.
+func TestNoSnapshotWithoutAnythingLearned(t *testing.T) {
+	h, err := history.New("m", []byte("{}"), learner.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Seq = 5
+	l := &Learner{history: h, saved: 5, saving: make(chan struct{}, 1)} // due at once, by its configuration
+	if err := l.saveIfDue(t.Context(), nil); err != nil || len(l.saving) > 0 {
+		t.Errorf("it begins a snapshot: %v", err)
+	}
 }
