@@ -52,3 +52,18 @@ func TestRowsOfTensorsAreLimited(t *testing.T) {
 		c.ask("POST", "/v2/models/fraud/infer", fmt.Sprintf(`{"inputs":[{"name":"amount","datatype":"FP64","shape":[%d],"data":[%s]}]}`, rows, data), code)
 	}
 }
+
+// A request is read with the columns of the model that answers it, whichever model answered the one before.
+func TestRequestsAreReadByTheModelThatAnswers(t *testing.T) {
+	other, _ := typed(t)
+	model, mux := dense(t), http.NewServeMux()
+	current := other
+	(&Server{Name: "fraud", Model: func() *serve.Served { return current }}).Register(mux)
+	c := client{t, mux}
+	for range 4 {
+		current = other
+		c.ask("POST", "/predict", `{"amount":1,"country":"c1"}`, http.StatusOK)
+		current = model
+		c.ask("POST", "/predict", `{"x":[1,2]}`, http.StatusOK)
+	}
+}
