@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/transfer"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -81,5 +82,25 @@ func TestAStandbyLeavesAnOwnerThatAppendsAlone(t *testing.T) {
 	s := silent()
 	if s.roster.See(100, heartbeat.Beat{Role: heartbeat.Left, Process: "owner", Epoch: 1}, 1); !s.due(true) {
 		t.Error("it does not take over from an owner that has left")
+	}
+}
+
+// A standby that takes over learns from partitions that were added while it waited.
+func TestAStandbyHasThePartitionsThatWereAdded(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, nil)
+	kafkatest.Fill(t, c, in, 2, learntest.Rings(2))
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg.ToEnd = false
+	ins, err := input.Open(t.Context(), c, cfg.Topics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.AddPartitions(t, addr, in, 5)
+	for stoodBy, want := range map[bool]int{false: 2, true: 5} {
+		l := &Learner{config: cfg, inputs: ins}
+		if err := l.updateInputs(t.Context(), stoodBy); err != nil || len(l.inputs) != want {
+			t.Errorf("stood by: %v: %d partitions, %v; want %d", stoodBy, len(l.inputs), err, want)
+		}
 	}
 }
