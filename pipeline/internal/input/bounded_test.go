@@ -57,3 +57,23 @@ func TestASourceReadsMoreThanItsBudget(t *testing.T) {
 	}
 	<-done
 }
+
+// A topic that is created again with fewer partitions, after its partitions were listed, is noticed.
+func TestATopicWithFewerPartitionsIsAnotherOne(t *testing.T) {
+	c, topic := kafkatest.Client(t), kafkatest.Name("in")
+	kafkatest.Fill(t, c, topic, 1, []string{"x"})
+	ins, err := Open(t.Context(), c, []string{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := *ins[0]
+	more.Partition = 1
+	ins = append(ins, &more)
+	report := func(event.Event) {}
+	if _, err := ins.Ends(t.Context(), c, report); !errors.Is(err, ErrRecreated) {
+		t.Errorf("its ends: %v", err)
+	}
+	if err := ins.Seek(t.Context(), c, nil, report); !errors.Is(err, ErrRecreated) {
+		t.Errorf("the start: %v", err)
+	}
+}

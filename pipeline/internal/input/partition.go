@@ -82,6 +82,9 @@ func (ins Partitions) Ends(ctx context.Context, c *ingest.Client, report func(ev
 				return nil, err
 			}
 		}
+		if int(in.Partition) >= len(end) { // Kafka removes no partitions of a topic
+			return nil, Recreated(in.Topic)
+		}
 		ends[i] = end[in.Partition]
 	}
 	return ends, nil

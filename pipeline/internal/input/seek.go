@@ -33,6 +33,9 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 				return err
 			}
 		}
+		if int(in.Partition) >= len(first) { // Kafka removes no partitions of a topic
+			return Recreated(in.Topic)
+		}
 		p, ok := known[in]
 		if !ok {
 			in.Next = first[in.Partition]
