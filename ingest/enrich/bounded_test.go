@@ -1,12 +1,16 @@
 package enrich
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/table"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // Reading pauses while as much as the queue may hold waits to be taken, and continues once it was taken.
@@ -37,4 +41,27 @@ func TestTheQueueIsBounded(t *testing.T) {
 			t.Errorf("taken in %d turns, %v", takes, err)
 		}
 	})
+}
+
+// The topic of a table may have more bytes than may be in memory at a time.
+func TestATopicLargerThanTheBudgetIsRead(t *testing.T) {
+	c := kafkatest.Client(t)
+	all := customers(t, c, 0)
+	const n = fetchBytes/(64<<10) + 50
+	var rs []ingest.Record
+	for i := range n {
+		rs = append(rs, ingest.Record{Key: fmt.Append(nil, i), Value: fmt.Appendf(nil, `{"tier":1,"pad":%q}`, strings.Repeat("x", 64<<10))})
+	}
+	if err := c.Producer().Publish(t.Context(), all[0].Topic, 0, rs); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tables, err := Load(ctx, Config{Client: c, MaxBytes: 1 << 20, Retrying: func(error) {}, Rejected: func(r Rejected) { t.Errorf("%+v", r) }}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := tables.Status()[0].Rows; rows != n {
+		t.Errorf("%d rows, want %d", rows, n)
+	}
 }

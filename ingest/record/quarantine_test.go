@@ -47,3 +47,17 @@ func TestSmallerRecordsInQuarantineCanBeRead(t *testing.T) {
 		whole = notes
 	}
 }
+
+// A record with so many headers that not all of them can be read again, beside those of the quarantine, is
+// not whole.
+func TestMoreHeadersThanAreReadAgain(t *testing.T) {
+	most := ingest.MaxHeaders - len(quarantineHeaders)
+	for n, want := range map[int]string{most: "", most + 1: "headers truncated", ingest.MaxHeaders: "headers truncated", ingest.MaxHeaders + 1: "headers truncated"} {
+		in := ingest.Record{Value: []byte("v"), Headers: slices.Repeat([]ingest.Header{{Key: "h"}}, n)}
+		r := Quarantined("rows", 0, &in, errors.New("bad"), "", nil, 1<<20)
+		r.Headers = r.Headers[:min(len(r.Headers), ingest.MaxHeaders+1)] // as it is fetched
+		if back, err := ReadQuarantined(r); err != nil || back.Incomplete != want {
+			t.Errorf("%d headers: incomplete because of %q, %v; want %q", n, back.Incomplete, err, want)
+		}
+	}
+}
