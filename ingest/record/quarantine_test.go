@@ -48,7 +48,7 @@ func TestSmallerRecordsInQuarantineCanBeRead(t *testing.T) {
 	}
 }
 
-// A record with so many headers that not all of them can be read again, beside those of the quarantine, is
+// A record with more headers than can be read again, beside those of the quarantine, is
 // not whole.
 func TestMoreHeadersThanAreReadAgain(t *testing.T) {
 	most := ingest.MaxHeaders - len(quarantineHeaders)
