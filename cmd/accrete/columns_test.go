@@ -130,3 +130,19 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 		t.Errorf("fit without ids: exit %d\n%s%s", code, stdout, stderr)
 	}
 }
+
+// Columns that --columns leaves out without saying so would be missed: the report counts them.
+func TestColumnsThatAreLeftOutAreCounted(t *testing.T) {
+	path := flights(t, t.TempDir())
+	for columns, want := range map[string]string{
+		"carrier:category":   "left out     5 columns that --columns does not name: --columns 'carrier:category,*' keeps them\n",
+		"id,carrier":         "left out     4 columns that --columns does not name\n",
+		"carrier:category,*": "",
+		"id:id":              "",
+	} {
+		code, stdout, stderr := call(t, nil, "fit", path, "--max-features", "64", "--mixture", "off", "--columns", columns)
+		if code != exit.Done || !strings.Contains(stdout, want) || want == "" && strings.Contains(stdout, "left out") {
+			t.Errorf("--columns %s: exit code %d, want %q in\n%s%s", columns, code, want, stdout, stderr)
+		}
+	}
+}

@@ -275,6 +275,13 @@ func (f *File) IgnoreFurther() {
 // Dropped is Decoder.Dropped for the rows of f.
 func (f *File) Dropped() (n int64, field string) { return f.d.Dropped() }
 
+// LeftOut returns the number of different fields that were ignored because they are neither columns
+// nor declared as ignored. There may be more of them.
+func (f *File) LeftOut() (n int, more bool) {
+	n = len(f.d.strange)
+	return n, n == maxStrange
+}
+
 // Schema returns the schema after the rows returned so far.
 func (f *File) Schema() *Schema { return f.d.Schema() }
 

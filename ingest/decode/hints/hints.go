@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest/decode/decimal"
+	"github.com/accrete-ml/accrete/ingest/decode/times"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -53,6 +54,35 @@ type field struct {
 	writing                    string              // one of them
 	other                      string              // a text that is no number
 	far                        float64             // a number that is no time in seconds; 0: there is none
+	spelt                      *times.Format       // format of the first text, if that is a date with the name of a month or with AM or PM
+	spelled                    int                 // texts of this format
+}
+
+// speltFormats are formats of dates that otherDate does not recognise.
+var speltFormats = func() (all []times.Format) {
+	for _, text := range []string{"%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S", "%d-%b-%Y", "%d-%b-%y", "%Y-%m-%d %I:%M %p", "%Y-%m-%d %I:%M:%S %p"} {
+		if f, err := times.ParseFormat(text); err == nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}()
+
+// spell counts a text that may be a date of one of speltFormats.
+func (f *field) spell(text []byte) {
+	if f.texts == 1 {
+		for i := range speltFormats {
+			if _, ok := speltFormats[i].Parse(text); ok {
+				f.spelt, f.date = &speltFormats[i], string(text)
+			}
+		}
+	}
+	if f.spelt == nil {
+		return
+	}
+	if _, ok := f.spelt.Parse(text); ok {
+		f.spelled++
+	}
 }
 
 // New returns a Counter that has seen no row.
@@ -108,6 +138,7 @@ func (c *Counter) Text(name, text []byte) {
 	f.texts++
 	f.words += len(bytes.Fields(text))
 	f.distinct[xxhash.Sum64(text)] = struct{}{}
+	f.spell(text)
 	if otherDate(text) {
 		f.dates, f.date = f.dates+1, string(text)
 		parts := bytes.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
@@ -176,6 +207,8 @@ func (c *Counter) Hint(name, typ string) string {
 		return "has whole numbers that repeat, and the name of a code: if the order of the numbers means nothing, declare it with the type category"
 	case strings.HasPrefix(typ, learner.TimeColumn.String()) && f.far != 0:
 		return fmt.Sprintf("has numbers such as %.0f, which are read as seconds since 1970, in the year %.0f: divide milliseconds by 1,000", f.far, 1970+f.far/secondsOfYear)
+	case f.spelt != nil && 10*f.spelled >= 9*f.texts && (typ == learner.CategoryColumn.String() || typ == learner.TextColumn.String()):
+		return fmt.Sprintf("has dates such as %.40s, which are not read as times: declare the format, for example time:%v", f.date, f.spelt)
 	case typ != learner.CategoryColumn.String():
 	case f.hasDates():
 		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date, f.first, f.second))

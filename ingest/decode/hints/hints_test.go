@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -121,5 +122,18 @@ func TestNumbersThatAreWrittenOtherwise(t *testing.T) {
 	}
 	if got := c.Hint("code", "category"); got != "" {
 		t.Error(got)
+	}
+}
+
+// Dates with the name of a month or with AM or PM have a hint at their format.
+func TestDatesInWordsAreHintedAt(t *testing.T) {
+	for layout, want := range map[string]string{"02 Jan 2006": "time:%d %b %Y", "2006-01-02 03:04 PM": "time:%Y-%m-%d %I:%M %p", "02-Jan-06": "time:%d-%b-%y", "Jan 2006": ""} {
+		c := New()
+		for i := 0; c.NextRow(); i++ {
+			c.Text([]byte("at"), time.Date(2024, 1, 1+i, i%24, 0, 0, 0, time.UTC).AppendFormat(nil, layout))
+		}
+		if got := c.Hint("at", "category"); (got == "") != (want == "") || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: the hint is %q, want %q", layout, got, want)
+		}
 	}
 }

@@ -31,6 +31,7 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 		row, err := from.next()
 		if err == io.EOF {
 			r.Rows.Skipped = r.skipped.Total()
+			r.LeftOut, r.more = file.LeftOut()
 			return nil
 		}
 		r.Rows.Read++

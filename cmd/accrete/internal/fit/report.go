@@ -23,11 +23,13 @@ var noveltyClasses = []string{"normal", "novel"}
 // Report is the result of a fit.
 type Report struct {
 	keyed, weighted bool           // a row has a key, or another weight than 1
+	more            bool           // there may be more columns than LeftOut
 	tail            hints.LongTail // of the labels
 
 	Task        string           `json:"task"`
 	Examples    int64            `json:"examples"`
 	Inputs      int              `json:"inputs"`
+	LeftOut     int              `json:"left_out,omitempty"` // columns that --columns does not name
 	Targets     int              `json:"targets"`
 	Algorithm   string           `json:"algorithm"`
 	Kernel      string           `json:"kernel"` // with its scale; "" before the first fit of the warm-up
@@ -148,6 +150,7 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	} else {
 		fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, display.Targets(task, r.Targets), display.Count(int64(r.Inputs), "input"), why)
 	}
+	b.WriteString(f.leftOutText(&r))
 	b.WriteString(inputs.Text(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
 	if r.Baselines != nil {
@@ -186,6 +189,21 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	b.WriteString(r.rowsText())
 	fmt.Fprintf(&b, "%s, %s features%s, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.reached(), r.Seconds, display.Thousands(int64(r.PerSecond)))
 	return b.String()
+}
+
+// leftOutText says how many columns --columns leaves out, and how to keep them.
+func (f *Command) leftOutText(r *Report) string {
+	if r.LeftOut == 0 {
+		return ""
+	}
+	least, keep := "", ""
+	if r.more {
+		least = "at least "
+	}
+	if len(config.ParseColumns(f.Columns).Types()) == len(f.Columns) {
+		keep = fmt.Sprintf(": --columns '%s,*' keeps them", strings.Join(f.Columns, ","))
+	}
+	return fmt.Sprintf("left out     %s%s that --columns does not name%s\n", least, display.Count(int64(r.LeftOut), "column"), keep)
 }
 
 // rowsText returns the numbers of rows and the reasons for skipping some, or nothing if all rows

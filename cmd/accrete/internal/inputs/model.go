@@ -28,7 +28,7 @@ type Column struct {
 	ReadFrom string `json:"read_from,omitempty"`  // field that is read where a record lacks the column
 	Since    int64  `json:"since_step,omitempty"` // first step at which it is
 
-	identifier bool // the values look like identifiers
+	note string // what speaks for another type
 }
 
 // OfModel describes the columns of the model in s, which may be nil.
@@ -144,8 +144,8 @@ func YAML(columns []Column) string {
 		if strings.Contains(typ, "%") {
 			typ = strconv.Quote(typ)
 		}
-		if c.identifier {
-			note = "  # looks like an identifier: id if it is not an input"
+		if c.note != "" {
+			note = "  # " + strings.ReplaceAll(c.note, "\n", " ")
 		}
 		if c.ReadFrom != "" {
 			field, _ := json.Marshal(c.ReadFrom)

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
@@ -89,6 +91,31 @@ func (c *valueCount) identifies(typ string, rows int) bool {
 	return strings.HasPrefix(typ, learner.CategoryColumn.String()) && c.unique
 }
 
+// timeHint returns a hint at the type time for numbers that only increase up to last, if that may be a
+// time of the years 2000 to 2049.
+func timeHint(typ string, last float64) string {
+	if typ != learner.NumericColumn.String() {
+		return ""
+	}
+	const from, to = 946_684_800, 2_524_608_000 // these years in seconds since 1970
+	digits, is := strconv.FormatFloat(last, 'f', -1, 64), ""
+	if last >= from && last < to {
+		is = "seconds since 1970: if it is a time, declare it with the type time"
+	}
+	if last >= 1000*from && last < 1000*to {
+		is = "milliseconds since 1970: if it is a time, divide it by 1,000 and declare it with the type time"
+	}
+	for layout, format := range map[string]string{"20060102": "%Y%m%d", "20060102150405": "%Y%m%d%H%M%S"} {
+		if t, err := time.Parse(layout, digits); err == nil && t.Year() >= 2000 && t.Year() < 2050 {
+			is = "dates: if it is a time, declare it with the type time:" + format
+		}
+	}
+	if is == "" {
+		return ""
+	}
+	return "increases from row to row, as an identifier does, and may be " + is
+}
+
 // Add counts the values of a row. The columns of a text count as one value, that of the first of them.
 func (t *Tally) Add(x []float64, types []learner.ColumnType) {
 	if t.columns == nil {
@@ -156,7 +183,10 @@ func (t *Tally) All(known *schema.Schema, seen []learner.Column) []Report {
 			c.Hint = t.Hint(f.Name, f.Type)
 		}
 		c.IsText = t.IsText != nil && c.Type == learner.CategoryColumn.String() && t.IsText(f.Name)
-		c.Identifier = c.Hint == "" && n.identifies(c.Type, t.Rows)
+		if c.Hint == "" && n.identifies(c.Type, t.Rows) {
+			c.Hint = timeHint(c.Type, n.last)
+			c.Identifier = c.Hint == ""
+		}
 		all = append(all, c)
 	}
 	return all
@@ -198,8 +228,12 @@ func becomes(f schema.Field, seen []learner.Column) string {
 // Declaration returns the columns, and the fields that types excludes, as input.columns.
 func (t *Tally) Declaration(known *schema.Schema, types map[string]string) string {
 	var all []Column
-	for _, f := range known.Fields() {
-		all = append(all, Column{Name: f.Name, Type: schema.WithFormat(f.Type, types[f.Name]), identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
+	for _, c := range t.All(known, nil) {
+		of := Column{Name: c.Name, Type: schema.WithFormat(c.Type, types[c.Name]), note: c.Hint}
+		if c.Identifier {
+			of.note = "looks like an identifier: id if it is not an input"
+		}
+		all = append(all, of)
 	}
 	return YAML(append(all, notInputs(types)...))
 }

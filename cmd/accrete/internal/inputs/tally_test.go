@@ -108,3 +108,36 @@ func TestMostImportantColumnsHaveALine(t *testing.T) {
 		t.Errorf("%d lines of %d columns", lines, mostLines)
 	}
 }
+
+// Numbers that increase may be times, and what is printed as configuration has the same notes as the report.
+func TestTimesAreNoIdentifiers(t *testing.T) {
+	for _, test := range []struct {
+		of    string
+		value func(i int) float64
+		want  string
+	}{
+		{"seconds", func(i int) float64 { return 1_704_067_200 + 60*float64(i) }, "the type time"},
+		{"milliseconds", func(i int) float64 { return 1_704_067_200_000 + 60*float64(i) }, "divide it by 1,000"},
+		{"dates", func(i int) float64 { return 20_240_101 + float64(10000*(i/27)+i%27) }, "time:%Y%m%d"},
+		{"row numbers", func(i int) float64 { return float64(i) }, "looks like an identifier"},
+	} {
+		var tally Tally
+		for i := range 200 {
+			tally.Add([]float64{test.value(i)}, nil)
+		}
+		known := &schema.Schema{Columns: []string{"a"}, Types: []string{"numeric"}}
+		if text := tally.Declaration(known, nil); !strings.Contains(text, test.want) {
+			t.Errorf("%s: want %q in\n%s", test.of, test.want, text)
+		}
+		if r := tally.All(known, nil)[0]; r.Identifier != (test.of == "row numbers") {
+			t.Errorf("%s: %+v", test.of, r)
+		}
+	}
+	tally := Tally{Hint: func(string, string) string { return "has dates" }}
+	for i := range 200 {
+		tally.Add([]float64{float64(i)}, []learner.ColumnType{learner.CategoryColumn})
+	}
+	if text := tally.Declaration(&schema.Schema{Columns: []string{"a"}, Types: []string{"category"}}, nil); !strings.HasSuffix(text, "a: category  # has dates\n") {
+		t.Errorf("a column with a hint:\n%s", text)
+	}
+}
