@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -80,7 +82,7 @@ func fileText(d *snapshot.Description, m *description) string {
 	fmt.Fprintf(&b, "state        %v\n", d.StateHash)
 	fmt.Fprintf(&b, "lineage      %v\n", d.Lineage)
 	fmt.Fprintf(&b, "options      %s\n", d.Config)
-	fmt.Fprintf(&b, "schema       %.200s\n", d.Schema)
+	b.WriteString(schemaText(d.Schema))
 	for _, p := range d.Positions {
 		fmt.Fprintf(&b, "position     %s/%d at %d\n", p.Topic, p.Partition, p.Next)
 	}
@@ -93,29 +95,70 @@ func fileText(d *snapshot.Description, m *description) string {
 	}
 	b.WriteString(m.String())
 	for _, s := range d.Sections {
-		name := s.Kind
-		if s.Name != "" {
-			name = s.Name
+		if s.Serving && (s.Name == "kernel" || s.Name == "loss") && s.Values != nil {
+			fmt.Fprintf(&b, "%-12s %.100q\n", s.Name, s.Values)
 		}
-		part := "resuming"
-		if s.Serving {
-			part = "serving"
-		}
-		fmt.Fprintf(&b, "  %-24s %-9s %-8s %6d x %-6d %s\n", name, part, s.Type, s.Shape[0], s.Shape[1], preview(s.Values))
 	}
+	b.WriteString(arraysText(d.Sections))
 	if d.Damage != "" {
 		fmt.Fprintf(&b, "DAMAGED      %s\n", d.Damage)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func preview(v any) string {
-	if v == nil {
+// schemaText says what is predicted from what, or nothing of a schema that cannot be read.
+func schemaText(schema []byte) string {
+	known, err := record.ReadSchema(schema)
+	if err != nil || len(known.Columns) == 0 {
 		return ""
 	}
-	text := fmt.Sprint(v)
-	if strings.ContainsFunc(text, func(c rune) bool { return !strconv.IsPrint(c) }) {
-		text = strconv.Quote(text)
+	text := fmt.Sprintf("schema       %s from %s", cmp.Or(known.Task, "no task yet,"), display.Count(int64(len(known.Fields())), "column"))
+	if n := len(known.Classes); n > 0 {
+		some := known.Classes[:min(n, 10)]
+		text += fmt.Sprintf(", %s: %.200q", display.Count(int64(n), "class"), some)
+		if n > len(some) {
+			text += " and others"
+		}
 	}
-	return fmt.Sprintf("%.60s", text)
+	return text + "\n"
+}
+
+// mostGroups is the number of groups of arrays that have a line.
+const mostGroups = 8
+
+// arraysText sums up the parts of a file by the first words of their names: largest groups first.
+func arraysText(sections []snapshot.Section) string {
+	type group struct {
+		name, part string
+		arrays     int
+		bytes      int64
+		largest    snapshot.Section
+	}
+	var all []group
+	for _, s := range sections {
+		name, _, _ := strings.Cut(cmp.Or(s.Name, s.Kind), ".")
+		part := "resuming"
+		if s.Serving {
+			part = "serving"
+		}
+		i := slices.IndexFunc(all, func(g group) bool { return g.name == name && g.part == part })
+		if i < 0 {
+			i, all = len(all), append(all, group{name: name, part: part})
+		}
+		g := &all[i]
+		g.arrays, g.bytes = g.arrays+1, g.bytes+s.Length
+		if s.Length >= g.largest.Length {
+			g.largest = s
+		}
+	}
+	slices.SortStableFunc(all, func(a, b group) int { return cmp.Compare(b.bytes, a.bytes) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "arrays       %d, of which --json has shapes, sizes and short values; the largest groups:\n", len(sections))
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, g := range all[:min(len(all), mostGroups)] {
+		name := cmp.Or(g.largest.Name, g.largest.Kind)
+		fmt.Fprintf(w, "  %s\t%s\t%s bytes\t%s, %s %d x %d is the largest\n", g.name, g.part, display.Thousands(g.bytes), display.Count(int64(g.arrays), "array"), name, g.largest.Shape[0], g.largest.Shape[1])
+	}
+	w.Flush()
+	return b.String()
 }

@@ -1,19 +1,33 @@
 package history
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// What a snapshot file has reaches a terminal without control characters, on one line.
-func TestPreviewsArePrintable(t *testing.T) {
-	for _, v := range []any{"a\nb\x1b[2J", []byte("\x00\xff"), []string{"a", "b\r"}, []float64{1, 2}, nil, strings.Repeat("ü\n", 100)} {
-		if got := preview(v); strings.ContainsFunc(got, func(c rune) bool { return !unicode.IsPrint(c) }) || len([]rune(got)) > 60 {
-			t.Errorf("%v: %q", v, got)
-		}
+// A file of hundreds of arrays is summed up in a few lines, with the largest groups first.
+func TestArraysAreSummedUp(t *testing.T) {
+	sections := []snapshot.Section{{Kind: "config", Serving: true, Length: 10, Shape: [2]int{10, 1}}}
+	for i := range 200 {
+		sections = append(sections, snapshot.Section{Name: fmt.Sprintf("a%d.w", i%20), Length: int64(i), Shape: [2]int{i, 1}})
 	}
-	if got := preview("plain text"); got != "plain text" {
-		t.Error(got)
+	lines := strings.Split(strings.TrimSuffix(arraysText(sections), "\n"), "\n")
+	if len(lines) != 1+mostGroups || !strings.HasPrefix(lines[0], "arrays       201,") || !strings.Contains(lines[1], "a19  resuming  1,090 bytes  10 arrays, a19.w 199 x 1 is the largest") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Names of classes reach a terminal without control characters, on one line.
+func TestClassesArePrintable(t *testing.T) {
+	got := schemaText([]byte(`{"columns":["a"],"task":"classification","classes":["b\u001b[2J\n","c"]}`))
+	if strings.ContainsFunc(strings.TrimSuffix(got, "\n"), func(c rune) bool { return !unicode.IsPrint(c) }) || !strings.Contains(got, "classification from 1 column, 2 classes: ") {
+		t.Errorf("%q", got)
+	}
+	if got := schemaText([]byte("{")); got != "" {
+		t.Errorf("a schema that cannot be read: %q", got)
 	}
 }

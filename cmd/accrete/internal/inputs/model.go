@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
@@ -98,14 +99,14 @@ func Typed(columns []Column) []Column {
 	return nil
 }
 
-// ModelText returns a line for each column, or nothing if all are plain numbers.
+// ModelText returns a line for each of the first mostLines columns, or nothing if all are plain numbers.
 func ModelText(columns []Column) string {
 	if columns = Typed(columns); columns == nil {
 		return ""
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, c := range columns {
+	for _, c := range columns[:min(len(columns), mostLines)] {
 		becomes := c.Becomes
 		if c.Values > 0 {
 			becomes = fmt.Sprintf("%s of %d values", becomes, c.Values)
@@ -119,6 +120,9 @@ func ModelText(columns []Column) string {
 		fmt.Fprintf(w, "column       %.40s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), becomes)
 	}
 	w.Flush()
+	if n := len(columns) - mostLines; n > 0 {
+		fmt.Fprintf(&b, "column       and %s others, which --json lists\n", display.Thousands(int64(n)))
+	}
 	return b.String()
 }
 
