@@ -139,7 +139,7 @@ func parseTopics(list []string) ([]newTopic, error) {
 
 // checkTopic returns an error if Kafka does not accept the name of a topic.
 func checkTopic(name string) error {
-	if snapshot.ValidTopic(name) {
+	if snapshot.ValidTopic(name) && name != "." && name != ".." {
 		return nil
 	}
 	return fmt.Errorf("%q is not a valid topic name: use letters, digits, '.', '_' and '-', at most %d characters", name, snapshot.MaxTopic)

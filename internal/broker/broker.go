@@ -93,6 +93,7 @@ func Start(c Config) (*Broker, error) {
 	}
 	b.faults.started.Store(true)
 	b.cluster.ControlKey(int16(kmsg.Produce), b.refuse)
+	b.cluster.ControlKey(int16(kmsg.CreateTopics), b.checkNames)
 	if c.Dir != "" {
 		b.cluster.ControlKey(int16(kmsg.DeleteRecords), b.keepLast)
 	}
