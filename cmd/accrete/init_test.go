@@ -99,3 +99,25 @@ func TestInitTakesFewWholeNumbersForClasses(t *testing.T) {
 		}
 	}
 }
+
+// Inputs are not offered as the label of records that have none.
+func TestInitOffersNoInputsAsLabels(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	inDir(t, "")
+	for value, want := range map[string]string{
+		`{"features":[1,2],"weight":1,"key":"k"}`: "have no field that may be a label: name a topic of labelled records",
+		`{"features":{"a":1},"label":null}`:       "have no field that may be a label",
+		`{"address":{"city":"Bonn"},"amount":1}`:  "Choose one with --label: amount\n",
+		`{"height":1.7,"weight":70}`:              "Choose one with --label: height, weight\n",
+	} {
+		in := kafkatest.Name("in")
+		kafkatest.Fill(t, client, in, 1, []string{value, value})
+		if code, _, stderr := call(t, nil, "init", "-b", addr, "-t", in); code == exit.Done || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %q, want %q", value, code, stderr, want)
+		}
+	}
+	if code, _, stderr := call(t, nil, "init", "-b", addr, "-t", "in", "-m", "a b"); code != exit.Misused || !strings.Contains(stderr, `--model: "a b" is not a valid name for a model`) {
+		t.Errorf("the name of a model with a space: exit code %d, %s", code, stderr)
+	}
+}

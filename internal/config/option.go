@@ -274,7 +274,11 @@ func (o *option) check(v any, text string) error {
 		return fmt.Errorf("unknown value %s: want one of %s", quote(text), strings.Join(choices, ", "))
 	}
 	if o.tag.Get("name") == "topic" && text != "" && text != o.tag.Get("default") {
-		if err := CheckTopic(text); err != nil {
+		check := CheckTopic
+		if o.path == "model" {
+			check = CheckModel
+		}
+		if err := check(text); err != nil {
 			return err
 		}
 	}
@@ -318,15 +322,25 @@ func magnitude(v any) float64 {
 
 // CheckTopic returns an error if Kafka does not accept the name of a topic, or leaves no room for
 // the suffixes of the topics of a model of this name.
-func CheckTopic(name string) error {
+func CheckTopic(name string) error { return checkName(name, "a valid topic name") }
+
+// CheckModel is CheckTopic for the name of a model.
+func CheckModel(name string) error {
+	return checkName(name, "a valid name for a model, whose topics begin with it")
+}
+
+// mostName leaves room for the suffixes of the topics of a model.
+const mostName = 200
+
+func checkName(name, is string) error {
 	for _, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		if !letter && r != '.' && r != '_' && r != '-' {
-			return fmt.Errorf("%s is not a valid topic name: use letters, digits, '.', '_' and '-'", quote(name))
+			return fmt.Errorf("%s is not %s: use letters, digits, '.', '_' and '-'", quote(name), is)
 		}
 	}
-	if name == "." || name == ".." || len(name) > 200 {
-		return fmt.Errorf("%s is not a valid topic name", quote(name))
+	if name == "." || name == ".." || len(name) > mostName {
+		return fmt.Errorf("%s is not %s: use at most %d characters, and not . or .. alone", quote(name), is, mostName)
 	}
 	return nil
 }

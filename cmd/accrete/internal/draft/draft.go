@@ -40,10 +40,16 @@ accrete init -b localhost:9092 -t payments -l is_fraud
 accrete init --kafka-config client.properties -t payments -l is_fraud -o fraud.yaml`
 }
 
-// Validate rejects an empty sample. Kong calls it.
+// Validate rejects an empty sample, and names that no model and no topic can have. Kong calls it.
 func (c *Command) Validate() error {
 	if c.Sample < 1 {
 		return fmt.Errorf("--sample is %d: want 1 or more", c.Sample)
+	}
+	if err := config.CheckModel(c.Model); err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	if err := config.CheckTopic(c.Topic); err != nil {
+		return fmt.Errorf("--topic: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,20 +68,32 @@ func plain(topic string, records []ingest.Record) error {
 	return nil
 }
 
-// fields returns the names of the fields of records of a topic.
+// fields returns the names of the fields of records of a topic that may be labels: in some record,
+// their value is no object, no list and not null.
 func fields(topic string, records []ingest.Record) ([]string, error) {
-	seen, objects := map[string]bool{}, 0
+	seen, objects, nested := map[string]bool{}, 0, false // nested: inputs are in features or x, beside which key and weight are no labels
 	for _, r := range records {
 		var object map[string]json.RawMessage
 		if json.Unmarshal(r.Value, &object) == nil {
 			objects++
-			for name := range object {
-				seen[name] = true
+			for name, value := range object {
+				inside := bytes.ContainsAny(value[:1], "{[")
+				nested = nested || inside && (name == "features" || name == "x")
+				if !inside && value[0] != 'n' {
+					seen[name] = true
+				}
 			}
 		}
 	}
 	if objects == 0 {
 		return nil, exit.Refuse(fmt.Errorf("topic %s has no records that are JSON objects", topic))
+	}
+	if nested {
+		delete(seen, "key")
+		delete(seen, "weight")
+	}
+	if len(seen) == 0 {
+		return nil, exit.Refuse(fmt.Errorf("records of %s have no field that may be a label: name a topic of labelled records with --topic; if labels come in records of their own, write a configuration from accrete lint --reference, with input.labels (docs/late-labels.md)", topic))
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }

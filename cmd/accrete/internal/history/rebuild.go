@@ -36,7 +36,7 @@ func (r *Rebuild) Validate() error {
 	if _, err := audit.ParseFilters(r.Without); err != nil {
 		return fmt.Errorf("--without %w", err)
 	}
-	if err := config.CheckTopic(r.As); err != nil {
+	if err := config.CheckModel(r.As); err != nil {
 		return fmt.Errorf("--as: %w", err)
 	}
 	return nil
