@@ -1,6 +1,7 @@
 package features
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/features/kernel"
@@ -42,8 +43,8 @@ func (m Map) Equal(o Map) bool {
 
 // check panics if the fields do not fit together.
 func (m Map) check() {
-	if m.Kernel == nil || m.Dim < 1 || m.BlockSize < 0 {
-		panic("features: a map needs a kernel and a dimension")
+	if m.Kernel == nil || m.Kernel.String() == "" || m.Dim < 1 || m.BlockSize < 0 {
+		panic(fmt.Sprintf("features: a Map of %d inputs with blocks of %d and the kernel %v: set Kernel to one of package kernel, Dim to 1 or more, and BlockSize to 0 or more", m.Dim, m.BlockSize, m.Kernel))
 	}
 	if err := m.Sampling.CheckKernel(m.Kernel); err != nil {
 		panic("features: " + err.Error())

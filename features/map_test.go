@@ -1,9 +1,11 @@
 package features
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/features/kernel"
@@ -123,5 +125,19 @@ func TestEqualNoticesEveryFieldOfAMap(t *testing.T) {
 		if m := made(other); m.Equal(base) || base.Equal(m) {
 			t.Errorf("%s: equal", name)
 		}
+	}
+}
+
+// A map without what it needs names the fields to set.
+func TestAMapSaysWhatToSet(t *testing.T) {
+	for _, m := range []Map{{}, {Kernel: kernel.Gaussian{Scale: 1}}, {Kernel: kernel.Sum{}, Dim: 2}, {Dim: 2}} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, "set Kernel to one of package kernel, Dim to 1 or more") {
+					t.Errorf("%+v: %q", m, got)
+				}
+			}()
+			NewBank(m)
+		}()
 	}
 }

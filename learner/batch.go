@@ -108,7 +108,7 @@ func (b *Batch) Grow(examples int) {
 // range from 0 to 1e9, and NaN is 0.
 func (b *Batch) Append(x []float64, y Label, weight float64) {
 	if len(x) != b.dim {
-		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d", len(x), b.dim))
+		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d: call Reset with the number of inputs first", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
 	bound(b.x[len(b.x)-len(x):])

@@ -232,3 +232,13 @@ func TestThereAreNoRowsBeyondTheLast(t *testing.T) {
 	beyond("a PredictedBatch", p.Row, p.Len())
 	beyond("a Batch", b.X, b.Len())
 }
+
+// A batch that was not Reset says so, where it is filled and where it is predicted.
+func TestABatchThatWasNotResetSaysSo(t *testing.T) {
+	panics(t, "call Reset with the number of inputs", func() { new(Batch).Append([]float64{1}, Label{}, 1) })
+	l, err := New(Config{Task: Classification})
+	if err != nil {
+		t.Fatal(err)
+	}
+	panics(t, "call its Reset with the number of inputs, and Append", func() { l.Predict(new(Batch)) })
+}

@@ -135,7 +135,10 @@ func (l *Learner) requireDim(b *Batch) {
 	if l.dim == 0 {
 		l.dim = dim
 	}
-	if dim != l.dim || l.dim == 0 {
+	if l.dim == 0 {
+		panic("learner: the rows of the batch have no values: call its Reset with the number of inputs, and Append")
+	}
+	if dim != l.dim {
 		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", dim, l.dim))
 	}
 	if m := l.config.Metric; m != nil && m.Dim() != l.dim {

@@ -148,7 +148,12 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 
 // check returns an error if a learner cannot learn with c.
 func check(c model.Config) error {
-	if c.BatchSize < 1 {
+	switch {
+	case c.Client == nil:
+		return errors.New("Client is not set: want one of ingest.New")
+	case c.Model == "":
+		return errors.New("Model is not set: want the name of the model")
+	case c.BatchSize < 1:
 		return fmt.Errorf("the batch size is %d: want at least 1", c.BatchSize)
 	}
 	return c.ValidateRefit()

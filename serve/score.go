@@ -101,6 +101,9 @@ func (s *Scorer) Model() *Served { return s.model.Load() }
 // Run scores until ctx is done or, with Config.ToEnd, up to the end offsets.
 func (s *Scorer) Run(ctx context.Context) error {
 	c := s.config
+	if c.Client == nil || c.Log == "" {
+		return errors.New("serve: a scorer needs Config.Client, one of ingest.New, and Config.Log, the topic of the model log")
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	defer stop()

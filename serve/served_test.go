@@ -156,3 +156,10 @@ func TestSnapshotNeedsNoOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A scorer that was made without a client says so.
+func TestAScorerNeedsAClient(t *testing.T) {
+	if err := serve.NewScorer(serve.Config{}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "needs Config.Client") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -25,15 +25,17 @@ var arcCosine = Family{
 	Usage: "arc-cosine[:ORDER[,SCALE]]",
 	Help:  "that of a layer of random neurons, of the angle between rows with the constant SCALE appended; ORDER is 0 for steps, 1 (default) for rectified linear ones",
 	Parse: func(parameters string) (Kernel, error) {
-		order, scale, err := parseShapeScale(parameters, 1, func(order float64) error {
-			if order != 0 && order != 1 {
-				return errors.New("ORDER has to be 0 or 1")
-			}
-			return nil
-		})
+		order, scale, err := parseShapeScale(parameters, 1, checkOrder)
 		return ArcCosine{int(order), scale}, err
 	},
 	Examples: []string{"arc-cosine:1,1", "arc-cosine:0,2.5", "arc-cosine:1,0.3"},
+}
+
+func checkOrder(order float64) error {
+	if order != 0 && order != 1 {
+		return errors.New("ORDER has to be 0 or 1")
+	}
+	return nil
 }
 
 func (k ArcCosine) String() string {
@@ -70,5 +72,6 @@ func (k ArcCosine) FromProducts(dst, products []float64) {
 
 func (k ArcCosine) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, float64(k.Order), checkOrder)
 	s.FillNormal(w)
 }

@@ -6,11 +6,13 @@ import "slices"
 // but neither values nor frequencies.
 type Auto struct{}
 
+const errAuto = "kernel: auto has no values and no frequencies: the warm-up of a learner chooses the kernel that it stands for; use one of kernel.All"
+
 func (Auto) String() string                   { return "auto" }
 func (Auto) LengthScale() float64             { return 0 }
 func (a Auto) WithLengthScale(float64) Kernel { return a }
-func (Auto) Eval(_, _ []float64) float64      { panic("kernel: value of the kernel auto") }
-func (Auto) Sample([]float32, int, *Source)   { panic("kernel: frequencies of the kernel auto") }
+func (Auto) Eval(_, _ []float64) float64      { panic(errAuto) }
+func (Auto) Sample([]float32, int, *Source)   { panic(errAuto) }
 
 // candidates are in the order of preference: a later one is chosen only if it is better than those
 // before it. Kernels that are nearly the same as one of them, or take much longer, are left out.

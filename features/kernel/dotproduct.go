@@ -16,15 +16,17 @@ var dotProduct = Family{
 	Usage: "dot-product[:RATIO[,SCALE]]",
 	Help:  "Σ RATIOⁿ(xᵀy)ⁿ, n = 0, …, 8, of rows with the constant SCALE appended and the length 1; RATIO is at most 1, 0.5 by default",
 	Parse: func(parameters string) (Kernel, error) {
-		ratio, scale, err := parseShapeScale(parameters, defaultRatio, func(ratio float64) error {
-			if !(ratio >= minRatio && ratio <= maxRatio) {
-				return errors.New("RATIO has to be a number from 0.01 to 1")
-			}
-			return nil
-		})
+		ratio, scale, err := parseShapeScale(parameters, defaultRatio, checkRatio)
 		return DotProduct{ratio, scale}, err
 	},
 	Examples: []string{"dot-product:0.5,1", "dot-product:1,2.5", "dot-product:0.1,0.3"},
+}
+
+func checkRatio(ratio float64) error {
+	if !(ratio >= minRatio && ratio <= maxRatio) {
+		return errors.New("RATIO has to be a number from 0.01 to 1")
+	}
+	return nil
 }
 
 func (k DotProduct) String() string                       { return withShapeScale("dot-product", k.Ratio, k.Scale) }
@@ -62,6 +64,7 @@ func (k DotProduct) Pairs(dst, x, w []float64) {
 
 func (k DotProduct) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.Ratio, checkRatio)
 	n, all := 1+2*maxDegree*(dim+1), series(k.Ratio)
 	for ; len(w) > 0; w = w[n:] {
 		s.Roots(w[1:n], dim+1)

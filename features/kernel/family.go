@@ -128,7 +128,14 @@ func validScale(scale float64) bool { return scale >= minScale && scale <= maxSc
 // checkScale panics if k cannot have frequencies because this scale is invalid.
 func checkScale(k Kernel, scale float64) {
 	if !validScale(scale) {
-		panic("kernel: frequencies of the kernel " + k.String())
+		panic(fmt.Sprintf("kernel: the scale of %s is %v: set Scale to a number from %g to %g", k, scale, minScale, maxScale))
+	}
+}
+
+// checkShape panics if k cannot have frequencies because check finds its shape invalid.
+func checkShape(k Kernel, shape float64, check func(float64) error) {
+	if err := check(shape); err != nil {
+		panic(fmt.Sprintf("kernel: %s: %v", k, err))
 	}
 }
 

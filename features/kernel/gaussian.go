@@ -44,9 +44,7 @@ func (k Gaussian) EvalSquared(dst, d []float64, squaredScale float64) {
 }
 
 func (k Gaussian) Sample(w []float32, dim int, s *Source) {
-	if !validScale(k.Scale) {
-		panic("kernel: cannot draw frequencies of the kernel " + k.String())
-	}
+	checkScale(k, k.Scale)
 	s.FillNormal(w)
 	f := float32(1 / k.Scale)
 	for i, v := range w {

@@ -22,15 +22,17 @@ var hierarchical = Family{
 	Usage: "hierarchical[:WIDTH[,SCALE]]",
 	Help:  "exp(-(1 - gaussian:SCALE)/WIDTH²), a Gaussian kernel of the features of another; WIDTH is 0.1 to 1.5, 1 by default",
 	Parse: func(parameters string) (Kernel, error) {
-		width, scale, err := parseShapeScale(parameters, defaultWidth, func(width float64) error {
-			if !(width >= minLayerWidth && width <= maxLayerWidth) {
-				return errors.New("WIDTH has to be a number from 0.1 to 1.5")
-			}
-			return nil
-		})
+		width, scale, err := parseShapeScale(parameters, defaultWidth, checkWidth)
 		return Hierarchical{width, scale}, err
 	},
 	Examples: []string{"hierarchical:1,2.5", "hierarchical:0.3,1", "hierarchical:1.5,0.3"},
+}
+
+func checkWidth(width float64) error {
+	if !(width >= minLayerWidth && width <= maxLayerWidth) {
+		return errors.New("WIDTH has to be a number from 0.1 to 1.5")
+	}
+	return nil
 }
 
 func (k Hierarchical) String() string                       { return withShapeScale("hierarchical", k.Width, k.Scale) }
@@ -54,6 +56,7 @@ func (k Hierarchical) at(squared, squaredScale float64) float64 {
 // Sample draws n by counting uniform factors until their product is below exp(-1/Width²) (Knuth).
 func (k Hierarchical) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.Width, checkWidth)
 	s.FillNormal(w)
 	least := vec.Exp(-1 / float64(k.Width*k.Width))
 	for ; len(w) > 0; w = w[dim:] {

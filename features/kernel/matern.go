@@ -29,15 +29,17 @@ var matern = Family{
 	Usage: "matern[:NU[,SCALE]]",
 	Help:  "Matérn, for functions with fewer than NU derivatives; NU is 0.25 to 9.5, 1.5 by default, and faster for 0.5, 1.5, 2.5, …",
 	Parse: func(parameters string) (Kernel, error) {
-		nu, scale, err := parseShapeScale(parameters, defaultNu, func(nu float64) error {
-			if !(nu >= minNu && nu <= maxNu) {
-				return errors.New("NU has to be a number from 0.25 to 9.5")
-			}
-			return nil
-		})
+		nu, scale, err := parseShapeScale(parameters, defaultNu, checkNu)
 		return Matern{nu, scale}, err
 	},
 	Examples: []string{"matern:0.5,2.5", "matern:1.5,0.3", "matern:2.5,1", "matern:9.5,0.7", "matern:0.8,2.5", "matern:2,0.3"},
+}
+
+func checkNu(nu float64) error {
+	if !(nu >= minNu && nu <= maxNu) {
+		return errors.New("NU has to be a number from 0.25 to 9.5")
+	}
+	return nil
 }
 
 func (k Matern) String() string                       { return withShapeScale("matern", k.Nu, k.Scale) }
@@ -82,6 +84,9 @@ func (k Matern) mixture(q float64) float64 {
 	if q == 0 {
 		return 1
 	}
+	if !(q < 1e300) { // of infinities and NaN the integral below would not end
+		return min(0, q)
+	}
 	const step, tail = 0.2, 32
 	// Γ(Nu) = Γ(Nu+3)/(Nu (Nu+1) (Nu+2)); the integral of Γ(Nu+3) has a short tail.
 	gamma := 0.0
@@ -112,6 +117,7 @@ func (k Matern) mixture(q float64) float64 {
 
 func (k Matern) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.Nu, checkNu)
 	s.FillNormal(w)
 	z := make([]float32, int(2*k.Nu))
 	for ; len(w) > 0; w = w[dim:] {

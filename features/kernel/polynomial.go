@@ -24,15 +24,17 @@ var polynomial = Family{
 	Usage: "polynomial[:DEGREE[,SCALE]]",
 	Help:  "(xᵀy + SCALE²)^DEGREE, divided by its values at (x,x) and (y,y), for products of inputs; DEGREE is 1, 2 (default), … or 8",
 	Parse: func(parameters string) (Kernel, error) {
-		degree, scale, err := parseShapeScale(parameters, defaultDegree, func(degree float64) error {
-			if degree != math.Trunc(degree) || !(degree >= 1 && degree <= maxDegree) {
-				return errors.New("DEGREE has to be 1, 2, … or 8")
-			}
-			return nil
-		})
+		degree, scale, err := parseShapeScale(parameters, defaultDegree, checkDegree)
 		return Polynomial{int(degree), scale}, err
 	},
 	Examples: []string{"polynomial:2,1", "polynomial:1,0.3", "polynomial:3,2.5"},
+}
+
+func checkDegree(degree float64) error {
+	if degree != math.Trunc(degree) || !(degree >= 1 && degree <= maxDegree) {
+		return errors.New("DEGREE has to be 1, 2, … or 8")
+	}
+	return nil
 }
 
 func (k Polynomial) String() string {
@@ -52,5 +54,6 @@ func (k Polynomial) FromProducts(dst, products []float64) { multiply(dst, produc
 
 func (k Polynomial) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, float64(k.Degree), checkDegree)
 	s.Roots(w, dim+1)
 }

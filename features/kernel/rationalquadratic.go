@@ -20,15 +20,17 @@ var rationalQuadratic = Family{
 	Usage: "rational-quadratic[:ALPHA[,SCALE]]",
 	Help:  "(1 + ‖x-y‖²/(2 ALPHA SCALE²))^-ALPHA, for functions that vary on several scales; ALPHA is 1 by default",
 	Parse: func(parameters string) (Kernel, error) {
-		alpha, scale, err := parseShapeScale(parameters, defaultAlpha, func(alpha float64) error {
-			if !(alpha >= minAlpha && alpha <= maxAlpha) {
-				return errors.New("ALPHA has to be a number from 0.01 to 10000")
-			}
-			return nil
-		})
+		alpha, scale, err := parseShapeScale(parameters, defaultAlpha, checkAlpha)
 		return RationalQuadratic{alpha, scale}, err
 	},
 	Examples: []string{"rational-quadratic:1,2.5", "rational-quadratic:0.3,0.3", "rational-quadratic:20,1"},
+}
+
+func checkAlpha(alpha float64) error {
+	if !(alpha >= minAlpha && alpha <= maxAlpha) {
+		return errors.New("ALPHA has to be a number from 0.01 to 10000")
+	}
+	return nil
 }
 
 func (k RationalQuadratic) String() string {
@@ -55,6 +57,7 @@ func (k RationalQuadratic) at(squared, squaredScale float64) float64 {
 
 func (k RationalQuadratic) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.Alpha, checkAlpha)
 	s.FillNormal(w)
 	for ; len(w) > 0; w = w[dim:] {
 		f := math.Sqrt(s.Gamma(k.Alpha)/k.Alpha) / k.Scale

@@ -48,14 +48,16 @@ func (k skew) Input(x float64) float64 {
 	return vec.Log(max(least, min(math.MaxFloat64, x+k.C)))
 }
 
+func checkSkew(c float64) error {
+	if !validScale(c) {
+		return errors.New("the shift C has to be a number from 1e-12 to 1e+12")
+	}
+	return nil
+}
+
 // parseSkew reads C[,SCALE].
 func parseSkew(parameters string) (skew, float64, error) {
-	c, scale, err := parseShapeScale(parameters, defaultSkew, func(c float64) error {
-		if !validScale(c) {
-			return errors.New("the shift C has to be a number from 1e-12 to 1e+12")
-		}
-		return nil
-	})
+	c, scale, err := parseShapeScale(parameters, defaultSkew, checkSkew)
 	return skew{c}, scale, err
 }
 
@@ -98,6 +100,7 @@ func (k SkewedChi2) Eval(x, y []float64) float64 {
 
 func (k SkewedChi2) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.C, checkSkew)
 	for i := range w {
 		w[i] = float32(k.Quantile(s.Float64()))
 	}
@@ -141,6 +144,7 @@ func (k SkewedIntersection) Eval(x, y []float64) float64 {
 
 func (k SkewedIntersection) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
+	checkShape(k, k.C, checkSkew)
 	for i := range w {
 		w[i] = float32(s.Cauchy() / (2 * k.Scale))
 	}
