@@ -114,6 +114,10 @@ func moved(err error) bool {
 // lasting returns an error of a connection without the local port. The same problem then has the
 // same text on every connection, so that it can be counted instead of reported each time.
 func lasting(err error) error {
+	var overdue overdueError
+	if errors.As(err, &overdue) { // the errors that use lasting say more
+		err = overdue.error
+	}
 	var old endedError
 	if errors.As(err, &old) {
 		err = old.error
@@ -127,6 +131,28 @@ func lasting(err error) error {
 	return &same
 }
 
+// overdueError means that the deadline of the caller has passed. Whether a broker can be reached is open:
+// for a caller that decides on it, it is ErrUnreachable.
+type overdueError struct {
+	brokers string
+	atOnce  bool // before the request
+	error
+}
+
+func (e overdueError) Error() string {
+	return fmt.Sprintf("the caller's deadline passed before %s answered (%v)", e.brokers, e.error)
+}
+func (e overdueError) Unwrap() error        { return e.error }
+func (e overdueError) Is(target error) bool { return target == ErrUnreachable }
+
+// overdue returns err as an overdueError if it is because the deadline of the caller has passed.
+func (c *Client) overdue(caller context.Context, atOnce bool, err error) error {
+	if caller.Err() == context.DeadlineExceeded && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) {
+		return overdueError{c.brokers(), atOnce, lasting(err)}
+	}
+	return err
+}
+
 // explain turns an error of the transport into one that names a remedy.
 func (c *Client) explain(err error) error {
 	var op *net.OpError
@@ -134,7 +160,10 @@ func (c *Client) explain(err error) error {
 	var shake handshakeError
 	var unable credentialError
 	var rejected rejection
+	var overdue overdueError
 	switch {
+	case errors.As(err, &overdue) && overdue.atOnce:
+		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge):
 		return err
 	case c.closed():
@@ -157,6 +186,8 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w at %s: no answer in time: check bootstrap.servers and security.protocol, and whether a firewall is in between (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)) && time.Since(time.Unix(0, c.throttled.Load())) < c.timeout:
 		return fmt.Errorf("no answer in time: %w (%w)", errThrottled, lasting(err))
+	case errors.As(err, &overdue):
+		return err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w: no answer from %s in time (%w)", ErrUnreachable, c.brokers(), lasting(err))
 	case strings.Contains(err.Error(), "expecting TLS"):

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
@@ -117,5 +118,31 @@ func TestErrorsOfASilentBrokerSayWhatToCheck(t *testing.T) {
 	c.answered.Store(true)
 	if _, err := c.Topic(within(t, 200*time.Millisecond), "t"); !errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), "check") {
 		t.Errorf("the error of a broker that has answered before: %v", err)
+	}
+}
+
+// A deadline of the caller says nothing about the broker, which may be well.
+func TestADeadlineOfTheCallerIsNamed(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	c, err := New(Config{Brokers: []string{silent.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, answered := range []bool{false, true} {
+		c.answered.Store(answered)
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+		_, err = c.Topics(ctx)
+		cancel()
+		if err == nil || !strings.HasPrefix(err.Error(), "the caller's deadline passed before "+silent.Addr().String()+" answered") {
+			t.Errorf("answered %v: %v", answered, err)
+		}
+		if !errors.Is(err, ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) || !Temporary(err) {
+			t.Errorf("answered %v: the kind of %v has changed", answered, err)
+		}
 	}
 }

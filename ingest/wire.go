@@ -207,11 +207,12 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 	if _, ok := newest[req.Key()]; !ok && req.Key() != (*kmsg.MetadataRequest)(nil).Key() {
 		panic("ingest: no version is known for " + kmsg.NameForKey(req.Key()))
 	}
+	caller, atOnce := ctx, ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()
 	if c.exchange != nil {
 		if resp, sent, err = c.exchange(ctx, req); err != nil {
-			return nil, sent, c.explain(err)
+			return nil, sent, c.explain(c.overdue(caller, atOnce, err))
 		}
 		c.heard(resp)
 		return resp, true, nil
@@ -227,7 +228,7 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		// The connection's goroutine may still hold the call. From here on, it
 		// does not write the request unless it has already begun to.
 		sent = !k.sent.CompareAndSwap(waiting, withdrew)
-		return nil, sent, c.explain(err)
+		return nil, sent, c.explain(c.overdue(caller, atOnce, err))
 	}
 	c.heard(m.(*call).resp)
 	if on, ok := ctx.Value(connKey{}).(*int64); ok {
