@@ -43,7 +43,7 @@ type learnCommand struct {
 }
 
 func (learnCommand) Help() string {
-	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits with code 76. With --standby it waits instead, and takes over within about a second when that learner exits, is killed or no longer reaches Kafka. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state.`
+	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits with code 76. With --standby it waits instead, and takes over within about a second when that learner exits, is killed or no longer reaches Kafka. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state. With --json, progressive is a number: the error, nMSE or share of flagged rows over the last 10,000 examples; accrete fit --json has an object of that name, over all rows.`
 }
 
 func (learnCommand) Examples() string {
