@@ -70,11 +70,11 @@ func (c *csvRows) readHeader() error {
 		case name == "" && i == 0 && len(header) > 1:
 			c.unnamed = true
 		case name == "":
-			return fmt.Errorf("column %d has no name in the header", i+1)
+			return fmt.Errorf("column %d has no name in the header: name it, or remove it from all lines", i+1)
 		case !utf8.ValidString(name):
 			return fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, excerpt.Quote(name))
 		case twice:
-			return fmt.Errorf("two columns are named %s", excerpt.Quote(name))
+			return fmt.Errorf("two columns are named %s: rename one of them in the header", excerpt.Quote(name))
 		}
 		c.header[i], c.names[i], c.at[name] = name, []byte(name), i
 	}

@@ -48,6 +48,10 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for text, want := range map[string]string{
 		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with commas, such as "1,25"`,
 		"\xff\xfea\x00,\x00y\x00\n\x00":                "UTF-16",
+		"\xff\xfe\x00\x00a\x00\x00\x00":                "it is UTF-32",
+		"\x28\xb5\x2f\xfd\x24\x00":                     "zstd -dc FILE",
+		"\xfd7zXZ\x00\x00":                             "xz -dc FILE",
+		"BZh91AY&SY":                                   "bzip2 -dc FILE",
 		"a,y\r1,2\r3,4\r":                              `tr '\r' '\n'`,
 		"PK\x03\x04xxxx":                               "ZIP archive, as spreadsheets and .npz files are",
 		"PAR1xxxx":                                     "Parquet",

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -155,7 +156,7 @@ func (c *Counter) Text(name, text []byte) {
 // isWritten reports whether a text is a number with a sign of a currency, a unit or separators of
 // thousands, or one with a fraction.
 func isWritten(text []byte) bool {
-	s := strings.TrimFunc(string(text), func(c rune) bool { return strings.ContainsRune("$€£¥%() ", c) })
+	s := strings.TrimFunc(strings.Map(asDigit, string(text)), func(c rune) bool { return strings.ContainsRune("$€£¥%() ", c) })
 	trimmed := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ°²")
 	if unit := len(s) - len(trimmed); unit == 1 && !strings.HasSuffix(trimmed, " ") || unit > 6 {
 		return false // a code, such as 12A, or words
@@ -170,6 +171,14 @@ func isWritten(text []byte) bool {
 		return false // a code, such as the number of a telephone
 	}
 	return n == len(s) && n > 0 && (s != string(text) || strings.Contains(s, "."))
+}
+
+// asDigit returns 1 for a digit of another script, which counts as some digit, and others as they are.
+func asDigit(r rune) rune {
+	if r >= 0x80 && unicode.IsDigit(r) {
+		return '1'
+	}
+	return r
 }
 
 func (c *Counter) of(name []byte) *field {

@@ -97,7 +97,7 @@ func TestTexts(t *testing.T) {
 // Numbers with signs, units and separators are hinted at, and codes are not.
 func TestNumbersThatAreWrittenOtherwise(t *testing.T) {
 	for text, want := range map[string]bool{
-		"$1,234.00": true, "12 %": true, "1,234 sqft": true, "12.5kg": true, "1'234": true, "(5)": true, "1 234,5": true, "3.25": true, "€ -5": true,
+		"$1,234.00": true, "12 %": true, "1,234 sqft": true, "12.5kg": true, "1'234": true, "(5)": true, "1 234,5": true, "3.25": true, "€ -5": true, "١٢": true, "-٠.٥": true, "१२": true,
 		"12A": false, "1st": false, "22nd": false, "3rd": false, "4TH": false, "0170 1234": false, "12": false, "A12": false, "10.0.0.1": false, "11:38": false, "": false, "$": false, "kg": false, "12 kilometres": false, "2024-01-02": false,
 	} {
 		if got := isWritten([]byte(text)); got != want {

@@ -17,13 +17,25 @@ const HeadBytes = 32 << 10
 // ErrCut is the error for a truncated compressed file.
 var ErrCut = errors.New("the compressed file ends early: it is truncated")
 
+// compressions are those that are not read, by the first bytes of a file.
+var compressions = []struct{ magic, program string }{
+	{"\x28\xb5\x2f\xfd", "zstd"}, {"\xfd7zXZ\x00", "xz"}, {"BZh", "bzip2"}, {"\x04\x22\x4d\x18", "lz4"}, {"\x1f\x8b", "gzip"},
+}
+
 // Foreign returns an error if a file begins like those of a known but unsupported format. The error
 // says what to do with the file.
 func Foreign(head []byte) error {
 	start := bytes.TrimSpace(head)
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return fmt.Errorf("it is compressed with %[1]s: decompress it, for example with %[1]s -dc FILE | accrete fit -", c.program)
+		}
+	}
 	switch {
 	case bytes.HasPrefix(head, []byte(npy.Magic)):
 		return nil
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
+		return errors.New("it is UTF-32: convert it, for example with iconv -f utf-32 -t utf-8")
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/twmb/avro/ocf"
 )
@@ -55,6 +56,8 @@ func read(f io.ReadCloser) (*Lines, error) {
 	// in a file of another kind, a length may exceed the size of the file
 	case isEarly(err):
 		return nil, errors.New("header: the file ends within it: it is truncated, or not a file of Avro")
+	case err != nil && strings.Contains(err.Error(), "unknown codec"):
+		return nil, fmt.Errorf("header: %w: write the file with null, deflate, snappy or zstandard", err)
 	case err != nil:
 		return nil, fmt.Errorf("header: %w", err)
 	}

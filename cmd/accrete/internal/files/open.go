@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/parquet"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/decode/schema"
 	"github.com/accrete-ml/accrete/internal/outfile"
 	"github.com/accrete-ml/accrete/learner/metric"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -53,7 +54,7 @@ type kind struct {
 
 var kinds = []kind{
 	{"a Parquet file", parquet.Magic, func(path string, c *decode.Config, s *decode.Schema) (io.Reader, error) {
-		return parquet.Open(path, atTop(c, s))
+		return parquet.Open(path, atTop(c, s), ignoredBy(c))
 	}},
 	{"an Avro file", avro.Magic, func(path string, _ *decode.Config, _ *decode.Schema) (io.Reader, error) { return avro.Open(path) }},
 }
@@ -64,7 +65,7 @@ func ReadOtherwise(path string) bool { return begins(path, parquet.Magic) }
 
 // OpenEarlier opens a file of which ReadOtherwise is true as earlier versions did.
 func OpenEarlier(path string, c decode.Config) (*decode.File, error) {
-	lines, err := parquet.Open(path, nil)
+	lines, err := parquet.Open(path, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -90,6 +91,19 @@ func atTop(c *decode.Config, s *decode.Schema) func(path string) bool {
 	}
 	return func(path string) bool {
 		return path == c.Label || path == c.Key || path == c.Weight || slices.Contains(c.Labels, path)
+	}
+}
+
+// ignoredBy returns which fields of a Parquet file are declared not to be columns, or are in an object
+// that is.
+func ignoredBy(c *decode.Config) func(path string) bool {
+	return func(path string) bool {
+		for name, typ := range c.Types {
+			if schema.IsExcluded(typ) && (path == name || strings.HasPrefix(path, name+".")) {
+				return true
+			}
+		}
+		return false
 	}
 }
 

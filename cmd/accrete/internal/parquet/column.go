@@ -24,11 +24,16 @@ type column struct {
 	list   bool
 	empty  int // definition level up to which a list has no element
 	append func([]byte, parquet.Value) ([]byte, error)
-	keys   *column // of the map that it is in, if it is in one
+
+	ignored bool    // values that cannot be read are null
+	keys    *column // of the map that it is in, if it is in one
 
 	before []byte // what ends and begins objects between the previous column and this one
 	text   []byte // the name as JSON, with its colon, outside of maps
 }
+
+// advice says what to do with a column that cannot be read.
+const advice = ": leave it out of the file, or declare it as ignored (fit --columns NAME:ignored, or input.columns)"
 
 // mostScale is the maximum number of digits after the point of a decimal. Each digit takes time and
 // memory for every value, and a number that needs more of them is too small for a float64.
@@ -36,8 +41,9 @@ const mostScale = 400
 
 // columnsOf returns the leaves of the schema of a file in the order of their members. The leaves for
 // which top is true come first and are members of the row, named by their paths; others are in the
-// objects that their paths name. If top is nil, all are members of the row, and maps two lists.
-func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
+// objects that their paths name. If top is nil, all are members of the row, and maps two lists. Of the
+// leaves for which ignored is true, those that cannot be read are left out.
+func columnsOf(f *parquet.File, top, ignored func(path string) bool) ([]column, error) {
 	s := f.Schema()
 	elements := slices.DeleteFunc(slices.Clone(f.Metadata().Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
 	if len(elements) != len(s.Columns()) {
@@ -51,6 +57,10 @@ func columnsOf(f *parquet.File, top func(path string) bool) ([]column, error) {
 			return nil, fmt.Errorf("damaged: no column %q", path)
 		}
 		c, err := newColumn(i, path, leaf, elements[i])
+		c.ignored = ignored != nil && ignored(strings.Join(path, "."))
+		if err != nil && c.ignored {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +101,7 @@ func newColumn(at int, path []string, leaf parquet.LeafColumn, e format.SchemaEl
 		c.append = appendHalf
 	}
 	if leaf.MaxRepetitionLevel > 1 {
-		return c, fmt.Errorf("column %q is a list of lists or of records with lists: only lists of values are read", strings.Join(path, "."))
+		return c, fmt.Errorf("column %q is a list of lists or of records with lists: only lists of values are read"+advice, strings.Join(path, "."))
 	}
 	if n := len(path); c.list && n > 2 && path[n-2] == "list" && (path[n-1] == "element" || path[n-1] == "item") {
 		path = path[:n-2]

@@ -116,9 +116,12 @@ func (c *column) appendValue(dst []byte, v parquet.Value) ([]byte, error) {
 	if v.IsNull() {
 		return append(dst, "null"...), nil
 	}
-	dst, err := c.append(dst, v)
-	if err != nil {
-		return nil, fmt.Errorf("column %q: %w", c.path(), err)
+	with, err := c.append(dst, v)
+	switch {
+	case err != nil && c.ignored:
+		return append(dst, "null"...), nil
+	case err != nil:
+		return nil, fmt.Errorf("column %q: %w%s", c.path(), err, advice)
 	}
-	return dst, nil
+	return with, nil
 }

@@ -37,7 +37,7 @@ type Lines struct {
 // Open opens a file. Errors, including those of Read, say what is wrong with it. The fields of records
 // for which top is true are members of the rows, named by their paths. If top is nil, all fields are, and
 // a map is a list of its keys and one of its values, as earlier versions read files.
-func Open(path string, top func(path string) bool) (l *Lines, err error) {
+func Open(path string, top, ignored func(path string) bool) (l *Lines, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ func Open(path string, top func(path string) bool) (l *Lines, err error) {
 	err = guarded(func() error {
 		file, err := parquet.OpenFile(f, info.Size(), parquet.SkipBloomFilters(true), parquet.SkipPageIndex(true))
 		if err != nil {
-			return err
+			return fmt.Errorf("damaged, or not a Parquet file: %w", err)
 		}
 		// Writers such as PyArrow write a table without rows as a group that has no pages of
 		// values.
 		l.groups = slices.DeleteFunc(slices.Clone(file.RowGroups()), func(g parquet.RowGroup) bool { return g.NumRows() == 0 })
 		l.values = make([][]parquet.Value, len(file.Schema().Columns()))
-		l.columns, err = columnsOf(file, top)
+		l.columns, err = columnsOf(file, top, ignored)
 		return err
 	})
 	return l, err

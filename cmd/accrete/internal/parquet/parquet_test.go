@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func store(t *testing.T, b []byte) string {
 }
 
 func read(path string) (string, error) {
-	l, err := Open(path, func(path string) bool { return path == "deep.label" || path == "i" })
+	l, err := Open(path, func(path string) bool { return path == "deep.label" || path == "i" }, nil)
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +152,7 @@ func TestRowsOfEarlierVersions(t *testing.T) {
 	if err := parquet.Write(&b, []mapped{{inner{"p", []int32{1}}, map[string]int32{"k": 2}}, {}}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(store(t, b.Bytes()), nil)
+	l, err := Open(store(t, b.Bytes()), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,5 +209,41 @@ func TestDecimalsAreBounded(t *testing.T) {
 	}
 	if _, err := read(store(t, b.Bytes())); err == nil || !strings.Contains(err.Error(), "scale of 100000") {
 		t.Error(err)
+	}
+}
+
+// A column that cannot be read is no obstacle if it is declared as ignored, and otherwise the error says so.
+func TestColumnsThatAreIgnoredNeedNotBeReadable(t *testing.T) {
+	type inner struct {
+		X []float64 `parquet:"x,list"`
+	}
+	type wide struct {
+		A     int32   `parquet:"a"`
+		Bytes []byte  `parquet:"bytes"`
+		Lists []inner `parquet:"lists,list"`
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, []wide{{1, []byte("\xff"), []inner{{[]float64{1}}}}, {2, []byte("ok"), nil}}); err != nil {
+		t.Fatal(err)
+	}
+	path := store(t, b.Bytes())
+	readBut := func(ignored ...string) (string, error) {
+		l, err := Open(path, func(string) bool { return false }, func(path string) bool {
+			return slices.ContainsFunc(ignored, func(name string) bool { return path == name || strings.HasPrefix(path, name+".") })
+		})
+		if err != nil {
+			return "", err
+		}
+		defer l.Close()
+		b, err := io.ReadAll(l)
+		return string(b), err
+	}
+	for _, ignored := range [][]string{nil, {"lists"}} {
+		if _, err := readBut(ignored...); err == nil || !strings.Contains(err.Error(), "declare it as ignored") {
+			t.Errorf("%v ignored: %v", ignored, err)
+		}
+	}
+	if got, err := readBut("lists", "bytes"); err != nil || got != `{"a":1,"bytes":null}`+"\n"+`{"a":2,"bytes":"ok"}`+"\n" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
