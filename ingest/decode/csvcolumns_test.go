@@ -74,7 +74,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 // Up to 1 % of the first values of a column of times may be something else, which are errors.
 func TestTimesAreInferredInSpiteOfAFewOthers(t *testing.T) {
 	text := "at,y\n" + strings.Repeat("2024-05-06,1\n2024-05-07T08:09:10+02:00,2\n", 100)
-	for more, want := range map[string]string{"": "", "06/05/2024,1\n": `line 202: columns: "at" is text "06/05/2024", want a time`} {
+	for more, want := range map[string]string{"": "", "06/05/2024,1\n": `line 202: columns: "at" is text "06/05/2024", want a time, such as 2006-01-02T15:04:05Z: write all of them so, or declare their format, for example time:%d.%m.%Y`} {
 		_, _, err := all(t, text+more)
 		if got := err == nil; got != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("with %q: %v", more, err)

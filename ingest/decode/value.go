@@ -256,6 +256,8 @@ func (d *Decoder) advise(err *Error) *Error {
 		return bad(err.Stage, "%s: convert it to numbers, or declare another type of the column, such as category (fit --columns, or input.columns)", err.Reason)
 	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
 		return bad(err.Stage, "%s: convert it to numbers, or leave the column out", err.Reason)
+	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.TimeColumn]) && d.config.Infer && !d.continues:
+		return bad(err.Stage, "%s: write all of them so, or declare their format, for example time:%%d.%%m.%%Y (fit --columns, or input.columns)", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
 		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
