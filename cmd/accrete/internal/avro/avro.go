@@ -25,15 +25,21 @@ type Lines struct {
 	row    int64 // number of records that were read
 	block  int64 // number of blocks that were begun
 	end    error // of all further reads
+
+	ignored func(name string) bool
 }
 
-// Open opens a file. Errors, including those of Read, say what is wrong with it.
-func Open(path string) (*Lines, error) {
+// Open opens a file. Errors, including those of Read, say what is wrong with it. Values of the fields for
+// which ignored is true are null if they cannot be read; nil: there are none.
+func Open(path string, ignored func(name string) bool) (*Lines, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	l, err := read(f)
+	if err == nil {
+		l.ignored = ignored
+	}
 	if err != nil {
 		f.Close()
 	}
@@ -114,7 +120,7 @@ func (l *Lines) fill() error {
 		if !ok {
 			return errors.New("its values are no records: want one record a row")
 		}
-		line, err := appendObject(l.out, record, 0)
+		line, err := appendObject(l.out, record, 0, l.ignored)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func TestRecordsAreJSONLines(t *testing.T) {
 		if !bytes.HasPrefix(file, []byte(Magic)) {
 			t.Fatalf("%s: it does not begin with %q", c.Name(), Magic)
 		}
-		l, err := Open(path)
+		l, err := Open(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,4 +136,15 @@ func FuzzFile(f *testing.F) {
 			t.Errorf("%q has no last line", text)
 		}
 	})
+}
+
+// A field that cannot be read is no obstacle if it is declared as ignored, and otherwise the error says so.
+func TestFieldsThatAreIgnoredNeedNotBeReadable(t *testing.T) {
+	record := map[string]any{"a": int32(1), "raw": []byte("\xff")}
+	if _, err := appendObject(nil, record, 0, nil); err == nil || !strings.Contains(err.Error(), `field "raw": "\xff" is not text: leave it out`) || !strings.Contains(err.Error(), "declare it as ignored") {
+		t.Error(err)
+	}
+	if got, err := appendObject(nil, record, 0, func(name string) bool { return name == "raw" }); err != nil || string(got) != `{"a":1,"raw":null}` {
+		t.Errorf("%s, %v", got, err)
+	}
 }

@@ -14,8 +14,9 @@ import (
 // mostNested is the maximum depth of records within records. Useful files have a few levels.
 const mostNested = 64
 
-// appendObject appends the fields of a record, or the values of a map, sorted by name.
-func appendObject(dst []byte, of map[string]any, depth int) (_ []byte, err error) {
+// appendObject appends the fields of a record, or the values of a map, sorted by name. Those for which ignored
+// is true are null if they cannot be read.
+func appendObject(dst []byte, of map[string]any, depth int, ignored func(name string) bool) (_ []byte, err error) {
 	dst = append(dst, '{')
 	for i, name := range slices.Sorted(maps.Keys(of)) {
 		if i > 0 {
@@ -24,10 +25,14 @@ func appendObject(dst []byte, of map[string]any, depth int) (_ []byte, err error
 		if dst, err = jsonvalue.AppendText(dst, name); err != nil {
 			return nil, err
 		}
-		if dst, err = appendValue(append(dst, ':'), of[name], depth+1); err != nil {
-			if depth == 0 {
-				err = fmt.Errorf("field %q: %w", name, err)
-			}
+		before := append(dst, ':')
+		dst, err = appendValue(before, of[name], depth+1)
+		switch {
+		case err != nil && ignored != nil && ignored(name):
+			dst = append(before, "null"...)
+		case err != nil && depth == 0:
+			return nil, fmt.Errorf("field %q: %w: leave it out of the file, convert it, or declare it as ignored (fit --columns NAME:ignored, or input.columns)", name, err)
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -65,7 +70,7 @@ func appendValue(dst []byte, v any, depth int) (_ []byte, err error) {
 		f, _ := v.Float64()
 		return jsonvalue.AppendFloat(dst, f, 64), nil
 	case map[string]any:
-		return appendObject(dst, v, depth)
+		return appendObject(dst, v, depth, nil)
 	case []any:
 		dst = append(dst, '[')
 		for i, x := range v {
@@ -78,5 +83,5 @@ func appendValue(dst []byte, v any, depth int) (_ []byte, err error) {
 		}
 		return append(dst, ']'), nil
 	}
-	return nil, fmt.Errorf("a value of the type %T is not read: leave the field out, or convert it to a number or text", v)
+	return nil, fmt.Errorf("a value of the type %T is not read", v)
 }

@@ -56,7 +56,9 @@ var kinds = []kind{
 	{"a Parquet file", parquet.Magic, func(path string, c *decode.Config, s *decode.Schema) (io.Reader, error) {
 		return parquet.Open(path, atTop(c, s), ignoredBy(c))
 	}},
-	{"an Avro file", avro.Magic, func(path string, _ *decode.Config, _ *decode.Schema) (io.Reader, error) { return avro.Open(path) }},
+	{"an Avro file", avro.Magic, func(path string, c *decode.Config, _ *decode.Schema) (io.Reader, error) {
+		return avro.Open(path, ignoredBy(c))
+	}},
 }
 
 // ReadOtherwise reports whether earlier versions read a file in another way: in a Parquet file, fields
