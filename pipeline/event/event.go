@@ -81,8 +81,12 @@ type (
 	// Preparing reports how many rows of a file were learned for the start of a model.
 	Preparing struct{ Rows int64 }
 
-	// Began reports that the model log has the complete beginning of a model.
-	Began struct{ Start *modellog.Start }
+	// Began reports that the model log has the complete beginning of a model, which has learned that
+	// many examples.
+	Began struct {
+		Start    *modellog.Start
+		Examples int64
+	}
 
 	// Restored reports that a snapshot was loaded. The BATCHes after Seq come next.
 	Restored struct {

@@ -67,7 +67,7 @@ func (j *Journal) Start(ctx context.Context, c model.Config, options []byte, h *
 	if err := j.seal(ctx, c, frozen); err != nil {
 		return err
 	}
-	c.Report(event.Began{Start: how})
+	c.Report(event.Began{Start: how, Examples: h.Progress().Examples})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // owned handles the events of a claim: who owns the model, and who takes over.
@@ -45,6 +46,9 @@ func (w *Watch) restored(ev event.Event) {
 		w.claimed.Red(fmt.Sprintf("learning the file to begin with: %d rows", ev.Rows))
 	case event.Began:
 		w.log.Info().Str("with", ev.Start.String()).Int64("step", ev.Start.Step).Stringer("state", ev.Start.StateHash).Msg("began a model")
+		if ev.Start.Kind == modellog.StartFile && ev.Examples == 0 {
+			w.log.Warn().Msg("no row of the file has a label, so nothing was learned from it: if that is not intended, correct input.label, and begin again with another name of the model")
+		}
 	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case event.Damaged:

@@ -87,3 +87,19 @@ func TestOnlyATakeoverIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// A model that began with a file without a label has learned nothing, which its owner may not have meant.
+func TestAFileWithoutLabelsIsWarnedOf(t *testing.T) {
+	for _, test := range []struct {
+		kind     string
+		examples int64
+		warns    bool
+	}{{modellog.StartFile, 0, true}, {modellog.StartFile, 1, false}, {modellog.StartSnapshot, 0, false}} {
+		var b bytes.Buffer
+		w := New("m", zerolog.New(&b), prometheus.NewRegistry(), metrics.NewHealth(time.Now))
+		w.Event(event.Began{Start: &modellog.Start{Kind: test.kind}, Examples: test.examples})
+		if strings.Contains(b.String(), "no row of the file has a label") != test.warns {
+			t.Errorf("%+v: %s", test, b.String())
+		}
+	}
+}
