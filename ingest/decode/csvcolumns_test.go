@@ -51,6 +51,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"\xff\xfe\x00\x00a\x00\x00\x00":                "it is UTF-32",
 		"\x28\xb5\x2f\xfd\x24\x00":                     "zstd -dc FILE",
 		"\xfd7zXZ\x00\x00":                             "xz -dc FILE",
+		"sep=;\na;y\n1;2\n":                            "names the separator for a spreadsheet",
 		"BZh91AY&SY":                                   "bzip2 -dc FILE",
 		"a,y\r1,2\r3,4\r":                              `tr '\r' '\n'`,
 		"PK\x03\x04xxxx":                               "ZIP archive, as spreadsheets and .npz files are",

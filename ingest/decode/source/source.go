@@ -40,6 +40,8 @@ func Foreign(head []byte) error {
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return errors.New("it is a ZIP archive, as spreadsheets and .npz files are: save it as CSV, or one array with numpy.save")
+	case bytes.HasPrefix(head, []byte("sep=")):
+		return errors.New("its first line names the separator for a spreadsheet: remove the line, for example with tail -n +2")
 	case bytes.HasPrefix(head, []byte("\x89ACRT")):
 		return errors.New("it is a snapshot of a model: want a file of rows")
 	case bytes.HasPrefix(head, []byte("PAR1")):

@@ -181,7 +181,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 func (r *Report) describe(e *env.Env, s *decode.Schema, seen []learner.Column) {
 	fitted := r.Kernel != ""
 	r.Columns = inputs.Decided(r.columns.Report(s, seen), fitted)
-	if !fitted {
+	if !fitted && len(s.Classes) != 1 { // of one class, warnOfLabels has said why
 		e.Log.Warn().Int64("rows", r.Examples).Msg("too few labelled rows for the first fit: the final model predicts the same for all rows")
 	}
 }
