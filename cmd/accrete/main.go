@@ -98,12 +98,22 @@ const description = `A streaming kernel learner for Kafka: every record is predi
 
 func main() {
 	process.KeepPrivate()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	go func() {
 		<-ctx.Done()
 		stop() // a second signal terminates the process at once
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// stopSignals returns the signals that stop the process. A terminal that closes sends SIGHUP, which
+// remains ignored under nohup.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // run is the whole program except for signal handling. It returns the exit
