@@ -49,6 +49,20 @@ func TestFilesThatCannotBeUsedAreRefused(t *testing.T) {
 	}
 }
 
+// So is a file of a schema registry, whether or not the registry answers.
+func TestSecretsOfARegistryThatCannotBeReadAreRefused(t *testing.T) {
+	inDir(t, least)
+	for _, options := range [][]string{{"username=me", "password_file=absent"}, {"token_file=absent"}} {
+		args := []string{"learn", "-c", "config.yaml", "--set", "input.format=avro", "--set", "input.registry.url=http://127.0.0.1:1", "--set", "http.listen=off"}
+		for _, o := range options {
+			args = append(args, "--set", "input.registry."+o)
+		}
+		if code, _, stderr := call(t, nil, args...); code != exit.Refused || !strings.Contains(stderr, "_file: open absent") {
+			t.Errorf("%v: exit code %d, said %s", options, code, stderr)
+		}
+	}
+}
+
 // With --log-format json the error that ends the process is a line of the log.
 func TestLastErrorHasTheFormatOfTheLog(t *testing.T) {
 	inDir(t, least)

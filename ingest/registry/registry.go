@@ -80,10 +80,13 @@ type Client struct {
 	unknown map[string]time.Time // when they were last requested
 }
 
-// New returns a Client. It reads certificate files, but sends no request.
+// New returns a Client. It reads the files of certificates and secrets, but sends no request.
 func New(c Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("registry.url %w", err)
+	}
+	if _, err := c.secret(); err != nil {
+		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	security := auth.Security{Protocol: "SSL", CAFile: c.CAFile, CertificateFile: c.CertificateFile, KeyFile: c.KeyFile}
@@ -104,24 +107,33 @@ func New(c Config) (*Client, error) {
 
 // authenticate adds the credentials to a request. It reads their files for each request.
 func (c Config) authenticate(r *http.Request) error {
+	secret, err := c.secret()
 	switch {
+	case err != nil:
+		return err
 	case c.TokenFile != "":
-		token, err := auth.FirstLine(c.TokenFile)
-		if err != nil {
-			return fmt.Errorf("registry.token_file: %w", err)
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Authorization", "Bearer "+secret)
 	case c.Username != "":
-		password := c.Password
-		if c.PasswordFile != "" {
-			var err error
-			if password, err = auth.FirstLine(c.PasswordFile); err != nil {
-				return fmt.Errorf("registry.password_file: %w", err)
-			}
-		}
-		r.SetBasicAuth(c.Username, password)
+		r.SetBasicAuth(c.Username, secret)
 	}
 	return nil
+}
+
+// secret returns the token or the password; empty if there is none.
+func (c Config) secret() (text string, err error) {
+	switch {
+	case c.TokenFile != "":
+		if text, err = auth.FirstLine(c.TokenFile); err != nil {
+			err = fmt.Errorf("registry.token_file: %w", err)
+		}
+	case c.PasswordFile != "":
+		if text, err = auth.FirstLine(c.PasswordFile); err != nil {
+			err = fmt.Errorf("registry.password_file: %w", err)
+		}
+	default:
+		text = c.Password
+	}
+	return text, err
 }
 
 // Check returns an error if the registry cannot be reached, or rejects the credentials.
