@@ -111,6 +111,9 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 }
 
 func (m *demo) event(ev event.Event) {
+	if _, ok := ev.(event.Memory); ok {
+		return // a limit for a learner, and this process has a broker and a scorer as well
+	}
 	m.watch.Event(ev)
 	m.board.Learner(ev)
 	l, ok := ev.(event.Learned)
