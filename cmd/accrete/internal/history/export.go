@@ -81,11 +81,15 @@ func (x *Export) Files() env.Files {
 }
 
 func (x *Export) Run(ctx context.Context, e *env.Env) error {
-	if x.Snapshot || x.MLflow || x.ONNX {
+	switch {
+	case x.Model != "" && !x.MLflow && !x.ONNX:
+		return exit.Usage("--model is a snapshot file: add --mlflow or --onnx, or omit it to write a model of the model log")
+	case x.Model != "" && x.Version != "":
+		return exit.Usage("--model is a snapshot file, and --version names a snapshot of the model log: want one of them")
+	case x.Snapshot || x.MLflow || x.ONNX:
 		return x.model(ctx, e)
-	}
-	if x.Version != "" || x.Model != "" {
-		return exit.Usage("--version and --model name a snapshot: add --snapshot, --mlflow or --onnx")
+	case x.Version != "":
+		return exit.Usage("--version names a snapshot: add --snapshot, --mlflow or --onnx")
 	}
 	_, p, err := setup.OpenWriter(x.ConfigFlags, e)
 	if err != nil {

@@ -57,9 +57,6 @@ func (x *Export) model(ctx context.Context, e *env.Env) error {
 // read returns the snapshot to write, and its file.
 func (x *Export) read(ctx context.Context, e *env.Env) (*snapshot.Snapshot, []byte, error) {
 	if x.Model != "" {
-		if x.Snapshot || x.Version != "" {
-			return nil, nil, exit.Usage("--model is a snapshot file already: use it with --mlflow or --onnx, and without --version")
-		}
 		file, err := files.ReadSnapshot(x.Model)
 		if err != nil {
 			return nil, nil, err
