@@ -63,16 +63,25 @@ func TestSecretsOfARegistryThatCannotBeReadAreRefused(t *testing.T) {
 	}
 }
 
-// With --log-format json the error that ends the process is a line of the log.
+// The error that ends the process is a line of its log if that is JSON. A command that is not run by a
+// supervisor has a JSON log elsewhere than on a terminal, too, but only with --log-format json is its
+// error a line of that.
 func TestLastErrorHasTheFormatOfTheLog(t *testing.T) {
 	inDir(t, least)
-	for format, want := range map[string]string{"json": `"message":"ended with an error"`, "auto": "accrete: "} {
-		code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--set", "learner.lags=-1", "--log-format", format)
-		if code != exit.Refused || !strings.Contains(stderr, want) || json.Valid([]byte(stderr)) != (format == "json") {
-			t.Errorf("%s: exit code %d, said %s", format, code, stderr)
+	for _, test := range []struct {
+		command, format string
+		json            bool
+	}{
+		{"learn", "auto", true}, {"score", "auto", true}, {"learn", "json", true}, {"learn", "console", false},
+		{"verify", "auto", false}, {"verify", "json", true},
+	} {
+		code, _, stderr := call(t, nil, test.command, "-c", "config.yaml", "--set", "learner.lags=-1", "--log-format", test.format)
+		want := "accrete: "
+		if test.json {
+			want = `"code":78,`
 		}
-		if format == "json" && !strings.Contains(stderr, `"code":78`) {
-			t.Errorf("%s: want the code 78", stderr)
+		if code != exit.Refused || !strings.Contains(stderr, want) || json.Valid([]byte(stderr)) != test.json {
+			t.Errorf("%s, %s: exit code %d, said %s", test.command, test.format, code, stderr)
 		}
 	}
 }

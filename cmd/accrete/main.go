@@ -174,8 +174,8 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 	if err := finite(parsed.Flags()); err != nil {
 		return err
 	}
-	e.StartLog(line.LogLevel, line.LogFormat)
 	c := selected(parsed.Selected())
+	e.StartLog(line.LogLevel, line.LogFormat, isService(c))
 	if named, ok := c.(interface{ Files() env.Files }); ok {
 		if err := named.Files().Check(e); err != nil {
 			return err
@@ -185,6 +185,15 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return p.Profiled(func() error { return c.Run(ctx, e) })
 	}
 	return c.Run(ctx, e)
+}
+
+// isService reports whether c is run by a supervisor, with its log as the only output.
+func isService(c command) bool {
+	switch c.(type) {
+	case *learnCommand, *scoreCommand:
+		return true
+	}
+	return false
 }
 
 // otherNames are what other programs call commands of this one.

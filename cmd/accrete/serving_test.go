@@ -152,7 +152,7 @@ func TestTheLogHasNoEmptyFields(t *testing.T) {
 	} {
 		var log strings.Builder
 		e := env.New(nil, nil, io.Discard, &log)
-		e.StartLog("info", "json")
+		e.StartLog("info", "json", false)
 		newTally(e, "m", metrics.NewScorer("m", prometheus.NewRegistry()), metrics.NewHealth(time.Now)).event(serve.Chosen{Choice: test.choice})
 		if n := strings.Count(log.String(), `"reason":`) + strings.Count(log.String(), `"by":`); n != test.fields || !strings.Contains(log.String(), "snapshot to serve") {
 			t.Errorf("%+v: %s", test.choice, log.String())

@@ -13,7 +13,7 @@ import (
 func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
 	var out, err bytes.Buffer
 	e := env.New(nil, nil, &out, &err)
-	e.StartLog("info", "auto")
+	e.StartLog("info", "auto", false)
 	e.Log.Debug().Msg("hidden")
 	e.Log.Info().Str("topic", "a").Msg("ready")
 	if !json.Valid(err.Bytes()) || strings.Contains(err.String(), "hidden") || strings.Contains(err.String(), "\x1b") {
@@ -23,7 +23,7 @@ func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
 		t.Errorf("standard output got %q", out.String())
 	}
 	err.Reset()
-	e.StartLog("debug", "console")
+	e.StartLog("debug", "console", false)
 	e.Log.Debug().Msg("shown")
 	if !strings.Contains(err.String(), "DBG shown") || strings.Contains(err.String(), "\x1b") {
 		t.Errorf("logged %q", err.String())
@@ -73,7 +73,7 @@ func TestProgressOnATerminalStaysBelowTheRest(t *testing.T) {
 	e := env.New(nil, nil, &tty, &tty)
 	e.Terminal = true
 	e.Screen.Width = func() int { return 20 }
-	e.StartLog("info", "json")
+	e.StartLog("info", "json", false)
 	p := e.Progress(false)
 	p.Update("1 of 3", nil)
 	e.Print(false, "a result", nil)

@@ -23,7 +23,7 @@ type Env struct {
 	Stderr   io.Writer // logs and progress
 	environ  []string
 	Log      zerolog.Logger // to stderr; disabled until the flags are parsed
-	JSONLog  bool           // --log-format json: every line on stderr is JSON
+	JSONLog  bool           // every line on stderr is JSON
 	Terminal bool           // stderr is a terminal that can rewrite a line
 
 	Interactive bool // stdout is such a terminal as well
@@ -78,13 +78,16 @@ func width(w any) int {
 	return 80
 }
 
-// StartLog enables the log. level and format are those of --log-level and --log-format.
-func (e *Env) StartLog(level, format string) {
+// StartLog enables the log. level and format are those of --log-level and --log-format. With the
+// format auto the error that ends a command is text; that of a service, which logs until it is
+// stopped, has the format of its log.
+func (e *Env) StartLog(level, format string, service bool) {
 	w := e.Stderr
-	if format == "console" || format == "auto" && e.Terminal {
+	console := format == "console" || format == "auto" && e.Terminal
+	if console {
 		w = zerolog.ConsoleWriter{Out: e.Stderr, NoColor: !e.color, TimeFormat: time.TimeOnly}
 	}
-	e.JSONLog = format == "json"
+	e.JSONLog = format == "json" || service && !console
 	l, err := zerolog.ParseLevel(level)
 	if err != nil {
 		l = zerolog.InfoLevel // kong has validated the level
