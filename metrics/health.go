@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,9 +29,9 @@ type Condition struct {
 	note   string        // shown while the condition is green
 	limit  time.Duration // maximum time without progress, for Watch; otherwise 0
 
-	lag     int64
-	trouble string    // obstacle since the last progress, or empty
-	since   time.Time // time of the last progress, or when the lag or the trouble began
+	lag      int64
+	troubles map[string]string // obstacles since the last progress, by the part of the activity
+	since    time.Time         // time of the last progress, or when the lag or the first trouble began
 }
 
 // Add adds a condition that is red for the given reason, or green if the reason
@@ -42,7 +43,7 @@ func (h *Health) Add(name, reason string) *Condition {
 // Watch adds a condition that turns red when there is lag or trouble and no
 // progress for longer than limit.
 func (h *Health) Watch(name string, limit time.Duration) *Condition {
-	return h.add(&Condition{h: h, name: name, limit: limit, since: h.now()})
+	return h.add(&Condition{h: h, name: name, limit: limit, troubles: map[string]string{}, since: h.now()})
 }
 
 func (h *Health) add(c *Condition) *Condition {
@@ -73,17 +74,34 @@ func (c *Condition) Note(text string) {
 func (c *Condition) Progress() {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
-	c.since, c.trouble = c.h.now(), ""
+	clear(c.troubles)
+	c.since = c.h.now()
+}
+
+// ProgressOf records progress of one part of a watched activity, such as a partition. It does not
+// count while other parts have obstacles.
+func (c *Condition) ProgressOf(part string) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	delete(c.troubles, part)
+	delete(c.troubles, "")
+	if len(c.troubles) == 0 {
+		c.since = c.h.now()
+	}
 }
 
 // Trouble records an obstacle to a watched activity. The next progress clears it.
-func (c *Condition) Trouble(reason string) {
+func (c *Condition) Trouble(reason string) { c.TroubleOf("", reason) }
+
+// TroubleOf records an obstacle to one part of a watched activity, which only progress of that part
+// or of the whole clears.
+func (c *Condition) TroubleOf(part, reason string) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
-	if c.trouble == "" {
+	if len(c.troubles) == 0 {
 		c.since = c.h.now()
 	}
-	c.trouble = reason
+	c.troubles[part] = reason
 }
 
 // Lag sets the amount of outstanding work of a watched activity. If there was none
@@ -115,8 +133,9 @@ func (h *Health) States() (states []State, ready bool) {
 		reason := c.reason
 		if idle := now.Sub(c.since); reason == "" && c.limit > 0 && idle > c.limit {
 			switch {
-			case c.trouble != "":
-				reason = fmt.Sprintf("for %v: %s", idle.Truncate(time.Second), c.trouble)
+			case len(c.troubles) > 0:
+				part := slices.Min(slices.Collect(maps.Keys(c.troubles)))
+				reason = fmt.Sprintf("for %v: %s", idle.Truncate(time.Second), c.troubles[part])
 			case c.lag > 0:
 				reason = fmt.Sprintf("no progress for %v with a lag of %d records", idle.Truncate(time.Second), c.lag)
 			}

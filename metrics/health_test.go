@@ -79,3 +79,29 @@ func TestNoProgressIsRedOnlyUnderLagOrTrouble(t *testing.T) {
 	c.pass(time.Hour)
 	check("an hour after it was over", "")
 }
+
+// An obstacle to one partition is not over because others are read.
+func TestProgressOfAPartIsNotThatOfOthers(t *testing.T) {
+	c := newClock()
+	h := NewHealth(c.now)
+	w := h.Watch("kafka", 10*time.Second)
+	check := func(when, want string) {
+		t.Helper()
+		if got := reasons(h)[0]; got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	for range 11 {
+		w.TroubleOf("in/1", "no leader")
+		w.Trouble("no answer")
+		c.pass(time.Second)
+		w.ProgressOf("in/0")
+	}
+	check("11 s without a leader", "for 11s: no leader")
+	w.ProgressOf("in/1")
+	check("with a leader", "")
+	w.TroubleOf("in/1", "no leader")
+	w.Progress()
+	c.pass(11 * time.Second)
+	check("after progress of the whole", "")
+}

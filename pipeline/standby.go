@@ -147,7 +147,7 @@ func (s *standby) wait(ctx context.Context) error {
 			s.heart.Own(epoch+1, false)
 			return nil
 		}
-		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.Log.Fold.Seq(), Step: s.step()})
+		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.Log.Fold.Seq(), Step: s.step(), Mute: s.heart.Failed()})
 	}
 }
 

@@ -17,7 +17,12 @@ type Event any
 
 type (
 	// Retrying reports a temporary error. The operation is tried again.
-	Retrying struct{ Err error }
+	Retrying struct {
+		Err error
+
+		Topic     string // of the partition that cannot be read; empty: of another operation
+		Partition int
+	}
 
 	// Unpublished reports that an output topic does not accept records at the moment.
 	// Writing them is retried.

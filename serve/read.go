@@ -42,7 +42,7 @@ func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 	r.release()
 	for pause := new(ingest.Backoff); ; {
 		failed := false // as it does while a topic does not exist
-		err = r.retry(ctx, func() (err error) {
+		err = ingest.Retry(ctx, func(err error) { r.config.Report(Retrying{err, p.topic, p.partition}) }, func() (err error) {
 			got, err = r.fetcher.Poll(ctx, p.next)
 			failed = failed || err != nil
 			return err

@@ -241,5 +241,5 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 
 // retry is ingest.Retry that reports errors as Retrying events.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
-	return ingest.Retry(ctx, func(err error) { s.config.Report(Retrying{err}) }, f)
+	return ingest.Retry(ctx, func(err error) { s.config.Report(Retrying{Err: err}) }, f)
 }

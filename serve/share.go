@@ -61,7 +61,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		if err := m.Leave(last); err != nil {
-			s.config.Report(Retrying{err})
+			s.config.Report(Retrying{Err: err})
 		}
 	}()
 	for {

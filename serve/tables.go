@@ -31,7 +31,7 @@ func (s *Scorer) enrich(ctx context.Context, m *Served) error {
 	}
 	rows := enrich.NewRows(enrich.Config{
 		Client: s.config.Client, MaxBytes: m.Decode.MaxBytes,
-		Retrying: func(err error) { s.config.Report(Retrying{err}) },
+		Retrying: func(err error) { s.config.Report(Retrying{Err: err}) },
 		Rejected: func(r enrich.Rejected) { s.config.Report(TableRejected{r}) },
 		Missing:  func(m enrich.Missing) { s.config.Report(TableMissing{m}) },
 	}, m.Decode.Tables)

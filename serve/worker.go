@@ -129,7 +129,7 @@ func (w *worker) prepare(ctx context.Context, rs []ingest.Record) (canary bool, 
 		}
 	}
 	for _, p := range predictors {
-		if _, err := record.Learn(ctx, p.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{err}) }); err != nil {
+		if _, err := record.Learn(ctx, p.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{Err: err}) }); err != nil {
 			return false, err
 		}
 	}
@@ -146,7 +146,7 @@ func (w *worker) commit(ctx context.Context) bool {
 	offsets[w.partition] = w.next
 	err := w.member.Commit(ctx, map[string][]int64{w.topic: offsets})
 	if err != nil && ctx.Err() == nil {
-		w.config.Report(Retrying{err})
+		w.config.Report(Retrying{Err: err})
 	}
 	return err == nil
 }

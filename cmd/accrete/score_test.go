@@ -155,4 +155,9 @@ func TestScorersAreNotReadyWithoutTheirTopic(t *testing.T) {
 	check("while the topic is missing", false)
 	c.event(serve.Scored{Topic: "new"})
 	check("when it is there again", true)
+	c.event(serve.Retrying{Err: ingest.ErrUnreachable, Topic: "new", Partition: 1})
+	c.event(serve.Scored{Topic: "new"})
+	check("while one of two partitions has no leader", false)
+	c.event(serve.Scored{Topic: "new", Partition: 1})
+	check("when it has one", true)
 }

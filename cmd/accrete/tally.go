@@ -59,7 +59,7 @@ func (t *tally) event(ev serve.Event) {
 	defer t.mu.Unlock()
 	switch ev := ev.(type) {
 	case serve.Retrying:
-		t.kafka.Trouble(ev.Err.Error())
+		t.kafka.TroubleOf(watch.Part(ev.Topic, ev.Partition), ev.Err.Error())
 		t.failing.Log(t.e.Log, ev.Err, time.Now())
 	case serve.Unpublished:
 		t.output.Trouble(ev.Err.Error())
@@ -118,7 +118,7 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Truncated:
 		t.truncated(ev)
 	case serve.Scored:
-		t.kafka.Progress()
+		t.kafka.ProgressOf(watch.Part(ev.Topic, ev.Partition))
 		t.moving.Progress()
 		t.output.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))

@@ -113,6 +113,12 @@ var everyTrouble = []trouble{
 			}
 		}
 	}},
+	{name: "no leader for one of two partitions", red: `kafka: for \d+s: .*Leader Not Available`, cause: func(s *troubledSite) {
+		s.grow()
+		s.fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.LeaderNotAvailable, When: func(r kmsg.Request) bool {
+			return r.(*kmsg.FetchRequest).Topics[0].Partitions[0].Partition == 1 // only the input has one
+		}})
+	}},
 	{name: "partition added", red: growing, cause: (*troubledSite).grow},
 	{name: "certificate of the broker expired", tls: true, red: `kafka: for \d+s: .*expired`, cause: func(s *troubledSite) {
 		good := s.leaf.Load()

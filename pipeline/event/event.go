@@ -30,7 +30,12 @@ type Event any
 
 type (
 	// Retrying reports a temporary error, after which the operation is retried.
-	Retrying struct{ Err error }
+	Retrying struct {
+		Err error
+
+		Topic     string // of the input partition that cannot be read; empty: of another operation
+		Partition int32
+	}
 
 	// Unpublished reports that an output topic does not accept records at the moment.
 	// Writing them is retried.
@@ -46,6 +51,7 @@ type (
 		Owner string // host and process; empty if none was heard
 		Seq   int64
 		Step  int64 // of its model or, while it has none, of the newest snapshot; 0 without any
+		Mute  error // of its last heartbeat, without which it cannot take over; nil: it was written
 	}
 
 	// FencingLoop reports that this process waits as a standby without Config.Standby,
@@ -253,7 +259,7 @@ type (
 		Next, End int64 // End is the high watermark
 		Stable    int64 // last stable offset: before End while a transaction is open
 		First     int64 // log start offset
-		Waiting   bool  // nothing is fetched, because there is no room; so the event does not show that records are learned
+		Waiting   bool  // nothing was fetched, so that the event does not show that the partition can be read
 	}
 
 	// PartitionsAdded reports that partitions were added to an input topic and are read now.

@@ -26,8 +26,9 @@ type Heart struct {
 
 	mu      sync.Mutex
 	now     Beat
-	claimed bool // whether the epoch in now is claimed
-	misses  int  // heartbeats that failed or were late
+	claimed bool  // whether the epoch in now is claimed
+	misses  int   // heartbeats that failed or were late
+	failed  error // of the last heartbeat
 
 	changed chan struct{} // holds a token if now has to be written at once
 	quit    chan struct{} // closed by End
@@ -91,7 +92,7 @@ func (h *Heart) beat(ctx context.Context) error {
 	at, err := h.out.Append(ctx, h.topic, 0, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte(now.Process), Value: value}})
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err != nil || time.Since(begin) > silentBeats*h.every {
+	if h.failed = err; err != nil || time.Since(begin) > silentBeats*h.every {
 		h.misses++
 	}
 	if err == nil && now.Joined < 0 {
@@ -105,6 +106,13 @@ func (h *Heart) Missed() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.misses
+}
+
+// Failed returns the error of the last heartbeat; nil if it was written.
+func (h *Heart) Failed() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed
 }
 
 // Current returns the current content of a heartbeat.

@@ -83,7 +83,12 @@ func (s *Source) Run(ctx context.Context) {
 
 func (s *Source) follow(ctx context.Context, i int, f feed) {
 	in, offset := f.in, f.taken
-	w := newWitness(s.client, in, f.reads, s.report)
+	w := newWitness(s.client, in, f.reads, func(ev event.Event) {
+		if r, ok := ev.(event.Retrying); ok {
+			ev = event.Retrying{Err: r.Err, Topic: in.Topic, Partition: in.Partition}
+		}
+		s.report(ev)
+	})
 	idle := false // whether the last arrival says that the input is at its end
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
@@ -260,7 +265,9 @@ func (s *Source) accept(a arrival) error {
 func (s *Source) Lags() {
 	for i := range s.feeds {
 		if f := &s.feeds[i]; f.fetch.HighWatermark > 0 {
-			s.report(lag(f.in, f.taken, &f.fetch))
+			taken := lag(f.in, f.taken, &f.fetch)
+			taken.Waiting = true
+			s.report(taken)
 		}
 	}
 }

@@ -67,7 +67,11 @@ func (w *Watch) restored(ev event.Event) {
 
 // standingBy marks the process as ready as a standby.
 func (w *Watch) standingBy(ev event.StandingBy) {
-	w.kafka.Progress()
+	if ev.Mute == nil {
+		w.kafka.Progress()
+	} else {
+		w.kafka.Trouble(fmt.Sprintf("the standby cannot take over without heartbeats: %v", ev.Mute))
+	}
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
 	w.metrics.Step.Set(float64(ev.Step))
@@ -310,7 +314,7 @@ func (w *Watch) progress(p learner.Progress) {
 func (w *Watch) lag(ev event.Lag) {
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	if !ev.Waiting {
-		w.kafka.Progress()
+		w.kafka.ProgressOf(Part(ev.Topic, int(ev.Partition)))
 	}
 	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
 	w.moving.Lag(w.now.Lag)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/join"
 	"github.com/accrete-ml/accrete/ingest/table"
 	"github.com/accrete-ml/accrete/learner"
@@ -100,6 +101,35 @@ func TestAFileWithoutLabelsIsWarnedOf(t *testing.T) {
 		w.Event(event.Began{Start: &modellog.Start{Kind: test.kind}, Examples: test.examples})
 		if strings.Contains(b.String(), "no row of the file has a label") != test.warns {
 			t.Errorf("%+v: %s", test, b.String())
+		}
+	}
+}
+
+// A standby that cannot write heartbeats is not ready, although it follows the model log; nor is a
+// learner that reads only one of two partitions.
+func TestPartOfTheWorkIsNotReadiness(t *testing.T) {
+	for _, test := range []struct {
+		what                string
+		failed, other, over event.Event
+	}{
+		{"a standby", event.StandingBy{Mute: ingest.ErrDenied}, event.StandingBy{Mute: ingest.ErrDenied}, event.StandingBy{}},
+		{"a learner", event.Retrying{Err: ingest.ErrUnreachable, Topic: "in", Partition: 1}, event.Lag{Topic: "in"}, event.Lag{Topic: "in", Partition: 1}},
+	} {
+		now := time.Now()
+		h := metrics.NewHealth(func() time.Time { return now })
+		w := New("m", zerolog.Nop(), prometheus.NewRegistry(), h)
+		w.Event(event.StandingBy{})
+		for range 3 {
+			w.Event(test.failed)
+			now = now.Add(Patience / 2)
+			w.Event(test.other)
+		}
+		if states, ready := h.States(); ready {
+			t.Errorf("%s is ready: %v", test.what, states)
+		}
+		w.Event(test.over)
+		if states, ready := h.States(); !ready {
+			t.Errorf("%s is not ready again: %v", test.what, states)
 		}
 	}
 }

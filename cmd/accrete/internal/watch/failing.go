@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -8,6 +9,14 @@ import (
 
 // repeatAfter is the interval at which a failure that repeats is logged.
 const repeatAfter = 10 * time.Second
+
+// Part returns the part of the condition kafka that a partition is; empty without a topic.
+func Part(topic string, partition int) string {
+	if topic == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d", topic, partition)
+}
 
 // Failing logs failures that are retried many times a second. Each is logged when it first occurs,
 // and then every ten seconds with the number of repetitions. It must not be used concurrently.

@@ -103,7 +103,7 @@ func (w *Watch) Event(ev event.Event) {
 	m := w.metrics
 	switch ev := ev.(type) {
 	case event.Retrying:
-		w.kafka.Trouble(ev.Err.Error())
+		w.kafka.TroubleOf(Part(ev.Topic, int(ev.Partition)), ev.Err.Error())
 		w.failing.Log(w.log, ev.Err, time.Now())
 	case event.Unpublished:
 		w.output.Trouble(ev.Err.Error())
