@@ -3,16 +3,59 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
+
+// Two signals to stop at the same time are one, and the next one terminates the process at once.
+func TestSecondSignalIsNotTheFirstTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		begin, stopped := time.Now(), make(chan time.Duration, 1)
+		go heedSecond(ctx, func() { stopped <- time.Since(begin) })
+		cancel()
+		if d := <-stopped; d < 100*time.Millisecond || d > time.Second {
+			t.Errorf("a second signal counts from %v on", d)
+		}
+	})
+}
+
+// A learner whose log is no longer read, such as by a tee that was interrupted as well, ends with a last
+// snapshot.
+func TestUnreadLogEndsNoLearner(t *testing.T) {
+	d := kafkatest.NewDisk(t)
+	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, []string{string(ring(rand.New(rand.NewPCG(3, 2))))})
+	cmd := program(t, "learn", "--set", "model=m", "--set", "kafka.bootstrap.servers="+d.Addr, "--set", "input.topics=in", "--set", "input.label=label",
+		"--set", "http.listen=off", "--set", "learner.max_features=64", "--set", "learner.mixture=off")
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	for lines := bufio.NewScanner(log); !strings.Contains(lines.Text(), `"message":"learning"`); {
+		if !lines.Scan() {
+			t.Fatal(lines.Err())
+		}
+	}
+	log.Close()
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
 
 // A learner whose terminal closes ends as with SIGTERM, with a last snapshot. Under nohup it continues.
 func TestHangupStops(t *testing.T) {
@@ -40,7 +83,7 @@ func TestHangupStops(t *testing.T) {
 		}
 		return p.stderr.String()
 	}
-	if log := stopped(syscall.SIGHUP); !strings.Contains(log, `"signal":"hangup"`) || !strings.Contains(log, `"message":"stopped"`) {
+	if log := stopped(syscall.SIGHUP, syscall.SIGHUP); !strings.Contains(log, `"signal":"hangup"`) || !strings.Contains(log, `"message":"stopped"`) {
 		t.Error(log)
 	}
 	signal.Ignore(syscall.SIGHUP) // what a child inherits under nohup

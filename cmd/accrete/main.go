@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -99,10 +100,7 @@ const description = `A streaming kernel learner for Kafka: every record is predi
 func main() {
 	process.KeepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal terminates the process at once
-	}()
+	go heedSecond(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -114,6 +112,18 @@ func stopSignals() []os.Signal {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
+}
+
+// sameStop is how soon after a signal to stop another one is taken for the same: timeout(1) sends
+// two, as do a shell and the kernel when a terminal closes.
+const sameStop = 200 * time.Millisecond
+
+// heedSecond calls stop some time after the first signal, so that a second one terminates the process
+// at once.
+func heedSecond(ctx context.Context, stop func()) {
+	<-ctx.Done()
+	time.Sleep(sameStop)
+	stop()
 }
 
 // run is the whole program except for signal handling. It returns the exit
@@ -176,6 +186,9 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 	}
 	c := selected(parsed.Selected())
 	e.StartLog(line.LogLevel, line.LogFormat, isService(c))
+	if isService(c) {
+		signal.Ignore(syscall.SIGPIPE) // of a log that is no longer read: the last snapshot matters more
+	}
 	if named, ok := c.(interface{ Files() env.Files }); ok {
 		if err := named.Files().Check(e); err != nil {
 			return err
