@@ -59,7 +59,8 @@ type Server struct {
 	underWay atomic.Int64 // requests that handlers have begun to answer
 
 	mu    sync.Mutex
-	fresh map[net.Conn]struct{} // connections without any request
+	busy  map[net.Conn]http.ConnState // connections that have no request yet, or whose request is under way
+	fresh time.Duration               // freshLimit, except in tests
 }
 
 const (
@@ -69,6 +70,9 @@ const (
 
 	// freshLimit is how long it waits for the first request on a new connection.
 	freshLimit = time.Second
+
+	// settleEvery is how often it looks whether all requests are answered.
+	settleEvery = 5 * time.Millisecond
 )
 
 // Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until Close. a
@@ -90,7 +94,7 @@ func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server,
 	if err != nil {
 		return nil, fmt.Errorf("%v: choose another address", err) // not a net.OpError, which would be taken for an error of Kafka
 	}
-	s := &Server{listener: listener, served: make(chan struct{}), fresh: map[net.Conn]struct{}{}}
+	s := &Server{listener: listener, served: make(chan struct{}), busy: map[net.Conn]http.ConnState{}, fresh: freshLimit}
 	s.server = &http.Server{
 		Handler:           s.count(a.named(addr, listener.Addr(), h)),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -139,10 +143,29 @@ func (s *Server) count(h http.Handler) http.Handler {
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if state == http.StateNew {
-		s.fresh[c] = struct{}{}
+	if state == http.StateNew || state == http.StateActive {
+		s.busy[c] = state
 	} else {
-		delete(s.fresh, c)
+		delete(s.busy, c)
+	}
+}
+
+// settle waits until no connection is busy, or ctx is done.
+func (s *Server) settle(ctx context.Context) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		s.mu.Lock()
+		n := len(s.busy)
+		s.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -157,19 +180,25 @@ func (s *Server) Close() error {
 func (s *Server) Drain(limit time.Duration) (cut int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	timer := time.AfterFunc(freshLimit, func() { // net/http takes them for busy for 5 s
+	timer := time.AfterFunc(s.fresh, func() { // net/http takes them for busy for 5 s
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for c := range s.fresh {
-			c.Close()
+		for c, state := range s.busy {
+			if state == http.StateNew {
+				c.Close()
+			}
 		}
 	})
 	defer timer.Stop()
+	s.server.SetKeepAlivesEnabled(false) // closes idle connections, and the others once they are answered
+	s.listener.Close()
+	<-s.served    // every connection that was accepted is known
+	s.settle(ctx) // once Shutdown is called, net/http drops requests that it has read and not passed on
 	if err = s.server.Shutdown(ctx); err != nil {
 		cut = int(s.underWay.Load())
 		err = s.server.Close()
 	}
-	if <-s.served; !errors.Is(s.err, http.ErrServerClosed) {
+	if !errors.Is(s.err, http.ErrServerClosed) && !errors.Is(s.err, net.ErrClosed) {
 		err = errors.Join(err, s.err)
 	}
 	return cut, err

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"bufio"
 	"io"
 	"net"
 	"net/http"
@@ -122,6 +123,50 @@ func TestCloseWaitsForRequestsUnderWay(t *testing.T) {
 	}
 	if got := <-status; got != http.StatusTeapot {
 		t.Errorf("status %d, want the response of the handler", got)
+	}
+}
+
+// A request that has arrived when Drain begins is answered, also if no handler has it yet.
+func TestDrainAnswersWhatHasArrived(t *testing.T) {
+	s, err := Serve(t.Context(), "127.0.0.1:0", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.fresh = time.Minute
+	until := func(done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it does not happen")
+			}
+		}
+	}
+	c, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	until(func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.busy) == 1 })
+	s.mu.Lock() // holds the connection up after its request was read
+	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	drained := make(chan error)
+	go func() { drained <- s.Close() }()
+	until(func() bool {
+		other, err := net.Dial("tcp", s.Addr())
+		if err == nil {
+			other.Close()
+		}
+		return err != nil
+	})
+	s.mu.Unlock()
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || response.StatusCode != http.StatusTeapot || !response.Close {
+		t.Errorf("%+v, %v: want the answer of the handler, and the end of the connection", response, err)
+	}
+	if err := <-drained; err != nil {
+		t.Error(err)
 	}
 }
 
