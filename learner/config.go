@@ -256,6 +256,7 @@ func (c Config) options() engine.Options {
 		Varying:        version >= warmup.Sixteenth,
 		HeldOut:        version >= warmup.Nineteenth,
 		Solved:         version >= warmup.Twentieth,
+		Fitting:        version >= warmup.TwentyFirst,
 		Steps:          engine.Steps(c.Steps),
 	}
 }

@@ -50,6 +50,7 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		}},
 		{"five classes, eighth version", "2b33d3568ef6cefd", Config{Warmup: 8, BlockSize: 16, MaxFeatures: 4096, Mixture: true}, five},
 		{"beyond the rows, seventeenth version", "ca8eabc7e86f0be1", Config{Warmup: 17, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
+		{"beyond the rows, twenty-first version", "d8dc9bf486077870", Config{Warmup: 21, BlockSize: 8, MaxFeatures: 64, Mixture: true}, cornered},
 		{"five classes, twentieth version", "c51b817caff7bd09", Config{Warmup: 20, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 		{"five classes, nineteenth version", "c51b817caff7bd09", Config{Warmup: 19, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
 		{"five classes, eighteenth version", "c51b817caff7bd09", Config{Warmup: 18, BlockSize: 8, MaxFeatures: 32, Mixture: true}, five},
@@ -66,6 +67,9 @@ func TestBitsOfWarmupsAreForever(t *testing.T) {
 		n := 400
 		if test.config.Warmup >= 5 && test.config.MaxFeatures == 64 { // to the steps after its last fit
 			n = 1280
+		}
+		if test.config.Warmup >= 21 { // and to Gram matrices of a part of the window
+			n = 2400
 		}
 		for range n {
 			for j := range x {

@@ -60,6 +60,10 @@ type Options struct {
 	// coefficients, and takes no steps.
 	Solved bool
 
+	// Fitting is for newton: a Gram matrix is of rows from all over the window, not of the last ones,
+	// and lasts for as long as it fits them, which the lengths of steps tell, not for a few steps.
+	Fitting bool
+
 	// Varying is for newton: columns that are constant when trees grow do not count for the columns
 	// that are compared at a node.
 	Varying bool

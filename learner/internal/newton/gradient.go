@@ -167,16 +167,26 @@ func (w *newton) lossGradient(dst, f []float64, r, rows int, s *panelScratch) {
 // rows the Gram matrix is of. The curvature of the parabola is the bound of the loss's curvature,
 // so that no step increases the loss of the window. For losses of probabilities it is that of
 // target.CurvatureAlong instead.
-func (w *newton) lengths() {
+//
+// lengths returns the sum of the gains in multiples of the sum of the curvatures. If the Gram matrix
+// is of rows like those of the window, this mean size is about 1, or more where h bounds a curvature
+// that is smaller. It is 1 if there is nothing to gain.
+func (w *newton) lengths() float64 {
 	sum, s := w.sumLines((*newton).panelCurvature), &w.scratch
+	gains, bounds := 0.0, 0.0
 	for c, gain := range s.size {
 		bound := sum[c] + s.slope[c]
 		t := 0.0
 		if gain > 0 && bound > 0 {
 			t = min(maxStepFactor, gain/bound)
+			gains, bounds = gains+gain, bounds+bound
 		}
 		s.size[c] = t
 	}
+	if bounds == 0 {
+		return 1
+	}
+	return gains / bounds
 }
 
 // panelCurvature computes the curvatures of the members along the direction of each score, for

@@ -24,7 +24,7 @@ func (w *newton) newGram() (g gram) {
 	return g
 }
 
-// refresh computes the Gram matrix of a block again from the last rows, if it is
+// refresh computes the Gram matrix of a block again from rows of the window, if it is
 // due, and the factors that depend on it.
 func (w *newton) refresh(b int) {
 	g := &w.grams[b]
@@ -32,7 +32,7 @@ func (w *newton) refresh(b int) {
 		w.makeGram(b)
 		g.visits, g.factors = 0, g.factors[:0]
 	}
-	if g.visits < maxGramVisits {
+	if g.visits < w.gramVisits() {
 		g.visits++
 	}
 	if len(g.factors) == 0 {
@@ -40,11 +40,19 @@ func (w *newton) refresh(b int) {
 	}
 }
 
+// gramVisits returns the number of steps in a block after which its Gram matrix is computed again.
+func (w *newton) gramVisits() float64 {
+	if w.Options.Fitting {
+		return fittingVisits
+	}
+	return maxGramVisits
+}
+
 // due reports whether the Gram matrix of a block is to be computed again before its next step. In a
 // plain model the number of visits is no reason: until the window has grown, the matrix is of most
 // of its rows.
 func (w *newton) due(g *gram) bool {
-	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= maxGramVisits && !w.isPlain()
+	return w.grown(g, float64(min(w.window.rows, gramRows))) || g.visits >= w.gramVisits() && !w.isPlain()
 }
 
 // grown reports whether the Gram matrix of a block is to be computed again because it can be one of
@@ -115,23 +123,17 @@ type gramRun struct {
 // run is rows of the window.
 type run struct{ from, rows int }
 
-// makeGram computes the Gram matrix of block b from the last rows, which are one or two parts
-// of the ring.
+// makeGram computes the Gram matrix of block b.
 func (w *newton) makeGram(b int) {
-	size, s, v, g := 2*w.Options.BlockSize, &w.scratch.gram, &w.window, &w.grams[b]
-	n := min(v.rows, gramRows)
+	size, s, g := 2*w.Options.BlockSize, &w.scratch.gram, &w.grams[b]
+	n := min(w.window.rows, gramRows)
 	s.values = state.Extend(s.values[:0], size*size)
 	clear(s.values)
 	divided := w.bank.Holds() && w.scratch.team.Size() > 1
-	s.runs = s.runs[:0]
-	for from, to := range v.last(n) {
-		rows := to - from
-		if divided {
-			rows = vec.Run
-		}
-		for ; from < to; from += rows {
-			s.runs = append(s.runs, run{from, min(rows, to-from)})
-		}
+	if n == gramRows && w.Options.Fitting {
+		s.runs = appendSpread(s.runs[:0], w.window.rows)
+	} else {
+		s.runs = appendLast(s.runs[:0], &w.window, n, divided)
 	}
 	g.values = state.Extend(g.values[:0], size*(size+1)/2)
 	g.rows = float64(n)
@@ -143,6 +145,30 @@ func (w *newton) makeGram(b int) {
 		}
 		g.mean(s.values, size, 0, size)
 	}
+}
+
+// appendSpread appends runs of gramRows rows that are spread evenly over those of a window.
+func appendSpread(runs []run, rows int) []run {
+	const few = gramRows / vec.Run
+	for i := range few {
+		runs = append(runs, run{i * (rows / vec.Run) / few * vec.Run, vec.Run})
+	}
+	return runs
+}
+
+// appendLast appends the runs of the last n rows of a window, which are one or two parts of the ring
+// if they are not divided.
+func appendLast(runs []run, v *window, n int, divided bool) []run {
+	for from, to := range v.last(n) {
+		rows := to - from
+		if divided {
+			rows = vec.Run
+		}
+		for ; from < to; from += rows {
+			runs = append(runs, run{from, min(rows, to-from)})
+		}
+	}
+	return runs
 }
 
 // mean sets the rows [from, to) of g, of size columns, to those of sums over its rows.

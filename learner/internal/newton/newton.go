@@ -107,6 +107,10 @@ const (
 	// computed again, from newer rows. Chosen by trial.
 	maxGramVisits = 8
 
+	// fittingVisits stands in for it with Options.Fitting, where a matrix is also computed again
+	// after a step that is shorter than leastLength. Chosen by trial.
+	fittingVisits, leastLength = 32, 0.7
+
 	// gramMargin is a factor of the Gram matrix, which may be of other rows than the
 	// gradient. Chosen by trial.
 	gramMargin = 1.05

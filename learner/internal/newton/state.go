@@ -141,7 +141,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 func (w *newton) loadGrams(s *state.Reader, rows, values []float64, triangle int) {
 	for i := range len(rows) / 2 {
 		r, visits := rows[2*i], rows[2*i+1]
-		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)
+		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= w.gramVisits(), "a Gram matrix has %v rows and %v row visits", r, visits)
 		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
 }

@@ -32,7 +32,9 @@ func (w *newton) step() {
 	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
 	w.direction(&w.grams[b], coef)
 	w.sums(b)
-	w.lengths()
+	if w.lengths() < leastLength && w.Options.Fitting {
+		w.grams[b].visits = fittingVisits // its rows are not like those of the window
+	}
 	w.takeStep(coef)
 	w.stepForest()
 }

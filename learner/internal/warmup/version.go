@@ -80,8 +80,11 @@ const (
 	// engine.Options.Solved.
 	Twentieth Version = 20
 
+	// TwentyFirst makes the choices of Twentieth, for a model with engine.Options.Fitting.
+	TwentyFirst Version = 21
+
 	// Newest is the version of new models.
-	Newest = Twentieth
+	Newest = TwentyFirst
 )
 
 // Valid reports whether there is such a version.
