@@ -150,9 +150,9 @@ func Open(ctx context.Context, c model.Config) (_ *Learner, err error) {
 func check(c model.Config) error {
 	switch {
 	case c.Client == nil:
-		return errors.New("Client is not set: want one of ingest.New")
+		return errors.New("no Client is set: want one of ingest.New")
 	case c.Model == "":
-		return errors.New("Model is not set: want the name of the model")
+		return errors.New("no Model is set: want the name of the model")
 	case c.BatchSize < 1:
 		return fmt.Errorf("the batch size is %d: want at least 1", c.BatchSize)
 	}

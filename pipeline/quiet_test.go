@@ -44,10 +44,10 @@ func TestABatchHasRecords(t *testing.T) {
 	if _, err := Open(t.Context(), cfg); err == nil || err.Error() != "the batch size is 0: want at least 1" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Open(t.Context(), model.Config{Model: "m"}); err == nil || err.Error() != "Client is not set: want one of ingest.New" {
+	if _, err := Open(t.Context(), model.Config{Model: "m"}); err == nil || err.Error() != "no Client is set: want one of ingest.New" {
 		t.Errorf("without a client: %v", err)
 	}
-	if _, err := Open(t.Context(), model.Config{Client: cfg.Client}); err == nil || err.Error() != "Model is not set: want the name of the model" {
+	if _, err := Open(t.Context(), model.Config{Client: cfg.Client}); err == nil || err.Error() != "no Model is set: want the name of the model" {
 		t.Errorf("without a name: %v", err)
 	}
 }
