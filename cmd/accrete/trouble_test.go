@@ -81,7 +81,7 @@ var everyTrouble = []trouble{
 			}
 		}
 	}},
-	{name: "permission to read revoked", red: `exit 78: .*no permission for topic "in"`, cause: func(s *troubledSite) {
+	{name: "permission to read revoked", red: `exit 78: .*no permission for topic \\?"in\\?"`, cause: func(s *troubledSite) {
 		s.fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch, kmsg.ListOffsets}, Topic: s.in, Err: kerr.TopicAuthorizationFailed})
 	}},
 	{name: "schema flipped", red: `input: paused: \d+ of the last \d+ records were invalid`, cause: func(s *troubledSite) { s.feed(`{"features":{"x":{"value":1},"y":[2]},"label":"true"}`) }, repair: (*troubledSite).resume},

@@ -46,7 +46,7 @@ func TestEveryTroubleShowsOnKafka(t *testing.T) {
 		s.run(sasl, "--set", "kafka.security.protocol=SASL_PLAINTEXT", "--set", "kafka.sasl.mechanism=PLAIN", "--set", "kafka.sasl.username=u", "--set", "kafka.sasl.password_file="+password)
 		s.await("ready before", time.Minute, func(state string) bool { return state == "" })
 		defer kafkatest.Deny(t, addr, "u", s.in)()
-		s.await("red", redWithin+loaded, regexp.MustCompile(`exit 78: .*no permission for topic "`+s.in).MatchString)
+		s.await("red", redWithin+loaded, regexp.MustCompile(`exit 78: .*no permission for topic \\?"`+s.in).MatchString)
 	})
 	t.Run("output topic deleted", func(t *testing.T) {
 		t.Parallel()
