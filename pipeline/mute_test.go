@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -27,18 +26,10 @@ func TestStandbyWithoutHeartbeatsReportsIt(t *testing.T) {
 	c := kafkatest.ClientOf(t, k.ListenAddrs()[0], nil)
 	kafkatest.Fill(t, c, "in", 1, learntest.Rings(300))
 	start := func(standby bool) *running {
-		r := &running{ended: make(chan error, 1)}
+		r := new(running)
 		cfg, events := learntest.Config(c, "m", "in")
 		r.events, cfg.ToEnd, cfg.Heartbeat, cfg.Standby = events, false, 100*time.Millisecond, standby
-		var ctx context.Context
-		ctx, r.stop = context.WithCancel(t.Context())
-		go func() {
-			l, err := Open(ctx, cfg)
-			if err == nil {
-				err = l.Run(ctx)
-			}
-			r.ended <- err
-		}()
+		r.start(t, cfg)
 		return r
 	}
 	owner := start(false)

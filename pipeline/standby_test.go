@@ -25,6 +25,19 @@ type running struct {
 	ended  chan error
 }
 
+// start runs a learner until stop is called.
+func (r *running) start(t *testing.T, cfg model.Config) {
+	ctx, stop := context.WithCancel(t.Context())
+	r.stop, r.ended = stop, make(chan error, 1)
+	go func() {
+		l, err := Open(ctx, cfg)
+		if err == nil {
+			err = l.Run(ctx)
+		}
+		r.ended <- err
+	}()
+}
+
 func (r *running) wait(t *testing.T) error {
 	t.Helper()
 	select {
@@ -59,20 +72,12 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		values := learntest.Rings(4000)
 		kafkatest.Fill(t, c, in, 2, values[:2500])
 		start := func(standby bool) *running {
-			r := &running{client: kafkatest.ClientOf(t, addr, nil), ended: make(chan error, 1)}
+			r := &running{client: kafkatest.ClientOf(t, addr, nil)}
 			var cfg model.Config
 			cfg, r.events = learntest.Config(r.client, "m", in)
 			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 100*time.Millisecond, standby
 			cfg.SnapshotEvery = 50 * time.Millisecond
-			var ctx context.Context
-			ctx, r.stop = context.WithCancel(t.Context())
-			go func() {
-				l, err := Open(ctx, cfg)
-				if err == nil {
-					err = l.Run(ctx)
-				}
-				r.ended <- err
-			}()
+			r.start(t, cfg)
 			return r
 		}
 		owner := start(false)
@@ -201,19 +206,11 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, learntest.Rings(200))
 	start := func() *running {
-		r := &running{client: c, ended: make(chan error, 1)}
+		r := &running{client: c}
 		var cfg model.Config
 		cfg, r.events = learntest.Config(c, "m", in)
 		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 100*time.Millisecond, 20*time.Millisecond
-		var ctx context.Context
-		ctx, r.stop = context.WithCancel(t.Context())
-		go func() {
-			l, err := Open(ctx, cfg)
-			if err == nil {
-				err = l.Run(ctx)
-			}
-			r.ended <- err
-		}()
+		r.start(t, cfg)
 		return r
 	}
 	owner := start()

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Two signals to stop at the same time are one, and the next one terminates the process at once.
@@ -30,11 +30,11 @@ func TestSecondSignalIsNotTheFirstTwice(t *testing.T) {
 	})
 }
 
-// A learner whose log is no longer read, such as by a tee that was interrupted as well, ends with a last
-// snapshot.
+// If nothing reads the log of a learner any more, because tee was interrupted as well, the learner
+// still ends with a last snapshot.
 func TestUnreadLogEndsNoLearner(t *testing.T) {
 	d := kafkatest.NewDisk(t)
-	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, []string{string(ring(rand.New(rand.NewPCG(3, 2))))})
+	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, learntest.Rings(1))
 	cmd := program(t, "learn", "--set", "model=m", "--set", "kafka.bootstrap.servers="+d.Addr, "--set", "input.topics=in", "--set", "input.label=label",
 		"--set", "http.listen=off", "--set", "learner.max_features=64", "--set", "learner.mixture=off")
 	log, err := cmd.StderrPipe()
@@ -57,15 +57,11 @@ func TestUnreadLogEndsNoLearner(t *testing.T) {
 	}
 }
 
-// A learner whose terminal closes ends as with SIGTERM, with a last snapshot. Under nohup it continues.
+// A learner stops when its terminal closes, as with SIGTERM, and writes a last snapshot. Under nohup it
+// continues.
 func TestHangupStops(t *testing.T) {
-	var values []string
-	rng := rand.New(rand.NewPCG(3, 2))
-	for range 200 {
-		values = append(values, string(ring(rng)))
-	}
 	d := kafkatest.NewDisk(t)
-	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, values)
+	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, learntest.Rings(200))
 	start := learnerOf(t, d.Addr, "m", "in")
 	stopped := func(signals ...os.Signal) string {
 		t.Helper()

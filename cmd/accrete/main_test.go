@@ -85,7 +85,7 @@ func TestExitCodesOfTheProcess(t *testing.T) {
 		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
 		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
 		{[]string{"rebuild", "--without", "partition=-1"}, 2, "accrete: rebuild: --without \"partition=-1\": want the number of a partition, for example 0; see accrete rebuild --help\n"},
-		{[]string{"rebuild", "--without", "key=1", "--as", "a/b"}, 2, "accrete: rebuild: --as: \"a/b\" is not a valid name for a model, whose topics begin with it: use letters, digits, '.', '_' and '-'; see accrete rebuild --help\n"},
+		{[]string{"rebuild", "--without", "key=1", "--as", "a/b"}, 2, "accrete: rebuild: --as: \"a/b\" is not a valid name for a model: use letters, digits, '.', '_' and '-'; see accrete rebuild --help\n"},
 		{[]string{"rebuild", "--without", "key=1&before=noon"}, 2, "accrete: rebuild: --without \"key=1&before=noon\": want a time, for example 2006-01-02T15:04:05Z; see accrete rebuild --help\n"},
 		{[]string{"prove", "-c", good, "17"}, 2, "accrete: prove: \"17\": want the ce_id of a prediction, TOPIC-PARTITION-OFFSET; see accrete prove --help\n"},
 		{[]string{"feed", "-c", good, "--topic", "my topic", "-"}, 2, "accrete: feed: --topic: \"my topic\" is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters; see accrete feed --help\n"},

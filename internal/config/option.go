@@ -326,7 +326,7 @@ func CheckTopic(name string) error { return checkName(name, "a valid topic name"
 
 // CheckModel is CheckTopic for the name of a model.
 func CheckModel(name string) error {
-	return checkName(name, "a valid name for a model, whose topics begin with it")
+	return checkName(name, "a valid name for a model")
 }
 
 // mostName leaves room for the suffixes of the topics of a model.
