@@ -17,6 +17,7 @@ func TestKernelsOfZeroValuesSayWhatToSet(t *testing.T) {
 	}{
 		{kernel.Gaussian{}, "the scale of gaussian is 0: set Scale to a number from 1e-12 to 1e+12"},
 		{kernel.Laplacian{}, "set Scale"}, {kernel.Cauchy{}, "set Scale"}, {kernel.Chi2{}, "set Scale"}, {kernel.ArcCosine{}, "set Scale"},
+		{kernel.ArcCosine{Order: 2, Scale: 1}, "ORDER has to be"},
 		{kernel.Matern{Scale: 1}, "NU has to be"},
 		{kernel.RationalQuadratic{Scale: 1}, "ALPHA has to be"},
 		{kernel.Hierarchical{Scale: 1}, "WIDTH has to be"},
