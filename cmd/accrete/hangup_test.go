@@ -79,6 +79,7 @@ func TestHangupStops(t *testing.T) {
 		}
 		return p.stderr.String()
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // a child does not inherit that: it hears the signal even if these tests run under nohup
 	if log := stopped(syscall.SIGHUP, syscall.SIGHUP); !strings.Contains(log, `"signal":"hangup"`) || !strings.Contains(log, `"message":"stopped"`) {
 		t.Error(log)
 	}
